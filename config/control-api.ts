@@ -1,0 +1,205 @@
+// What owld serves on its control socket and owlctl reads. Names are fixed by interface.md: add, never rename.
+// Everything is JSON; streams are one object a line (application/x-ndjson).
+
+import type { JobKind } from "./config.ts";
+
+export const INSTANCE_STATES = ["starting", "ready", "unhealthy", "draining", "stopping", "backoff", "exited"] as const;
+export type InstanceState = (typeof INSTANCE_STATES)[number];
+
+export const SUPERVISOR_STATES = ["starting", "steady", "rolling", "degraded", "stopping"] as const;
+export type SupervisorState = (typeof SUPERVISOR_STATES)[number];
+
+export const ROLLOUT_KINDS = ["restart", "update", "rollback"] as const;
+export type RolloutKind = (typeof ROLLOUT_KINDS)[number];
+export const ROLLOUT_STATES = ["running", "succeeded", "failed", "cancelled"] as const;
+export type RolloutState = (typeof ROLLOUT_STATES)[number];
+
+export interface Status {
+  readonly version: string;
+  readonly pid: number;
+  readonly startedAt: string;
+  readonly state: SupervisorState;
+  readonly release: { readonly version: string; readonly path: string };
+  readonly proxy: {
+    readonly listen: readonly string[];
+    readonly processes: readonly { readonly id: string; readonly pid: number; readonly state: string }[];
+    readonly inFlight: number;
+    readonly requests: number;
+    readonly retries: number;
+    readonly failures: number;
+  };
+  readonly services: readonly ServiceStatus[];
+  readonly connections: ConnectionsStatus | null;
+  readonly workers: readonly WorkerStatus[] | null;
+  readonly rollout: Rollout | null;
+  /** Sentences a person must know (disk full, state file set aside, strangers found, ...). */
+  readonly warnings: readonly string[];
+}
+
+export interface ServiceStatus {
+  readonly name: string;
+  readonly replicas: number;
+  readonly ready: number;
+  readonly wanted: "up" | "down";
+  readonly crashLooping: boolean;
+  readonly instances: readonly InstanceStatus[];
+}
+
+export interface InstanceStatus {
+  readonly id: string;
+  readonly pid: number | null;
+  readonly state: InstanceState;
+  readonly release: string;
+  readonly startedAt: string | null;
+  readonly restarts: number;
+  readonly inFlight: number;
+  readonly rssBytes: number;
+  /** Share of one core over the last sample, 0..n. */
+  readonly cpu: number;
+  readonly lastExit: LastExit | null;
+}
+
+export type LastExit =
+  | { readonly known: true; readonly code: number | null; readonly signal: string | null; readonly at: string; readonly outOfMemory: "no" | "likely" }
+  | { readonly known: false; readonly at: string };
+
+export interface ConnectionsStatus {
+  readonly limit: number;
+  readonly maxConnections: number;
+  readonly steady: number;
+  readonly surge: number;
+  readonly open: number;
+  readonly peak: number;
+  readonly verdict: "ok" | "warn" | "fail";
+  /** Open connections by application name; strangers are those not ours. */
+  readonly byApplication?: Readonly<Record<string, number>>;
+}
+
+export interface WorkerStatus {
+  readonly id: string;
+  readonly state: "active" | "draining" | "stalled";
+  readonly heartbeatAgeMs: number;
+  readonly jobs: Partial<Record<JobKind, number>>;
+}
+
+export interface Rollout {
+  readonly id: string;
+  readonly kind: RolloutKind;
+  readonly state: RolloutState;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly reason: string | null;
+  readonly steps: readonly RolloutStep[];
+  readonly ledger?: RolloutLedger | null;
+  readonly estimate?: { readonly expectedMs: number; readonly worstMs: number } | null;
+}
+
+export interface RolloutStep {
+  readonly n: number;
+  readonly service: string;
+  readonly action: string;
+  readonly instance: string | null;
+  readonly state: "waiting" | "running" | "done" | "failed" | "skipped";
+  readonly startedAt: string | null;
+  readonly elapsedMs: number;
+}
+
+/** What a rollout cost, printed at its end and stored. */
+export interface RolloutLedger {
+  readonly requestsFailed: number;
+  readonly retriedAtConnect: number;
+  readonly drainedInFlight: number;
+  readonly longestDrainMs: number;
+  readonly streamsMoved: number;
+  readonly jobsFinished: number;
+  readonly jobsHandedBack: number;
+  readonly jobsCut: number;
+  readonly jobsReclaimed: number;
+  readonly killed: number;
+}
+
+/** A line of `owlctl restart --json` and GET /v1/rollouts/:id/events. The last line is a `Rollout` with `rollout: id`. */
+export interface RolloutEvent {
+  readonly at: string;
+  readonly rollout: string;
+  readonly service: string;
+  readonly instance: string;
+  readonly event: "starting" | "ready" | "routed" | "draining" | "stopped" | "killed" | "failed";
+  readonly elapsedMs: number;
+  readonly message?: string;
+}
+
+/** POST /v1/rollouts. `services` empty: all of them. */
+export interface RolloutRequest {
+  readonly kind: "restart";
+  readonly services?: readonly string[];
+  readonly all?: boolean;
+}
+
+/** POST /v1/rollouts/plan, and what `--plan` prints. */
+export interface RolloutPlan {
+  readonly changes: boolean;
+  readonly steps: readonly { readonly service: string; readonly action: string; readonly instance: string | null; readonly note?: string }[];
+  readonly expectedMs: number;
+  readonly worstMs: number;
+  readonly peakConnections: number | null;
+  readonly connectionLimit: number | null;
+  readonly peakMemoryBytes: number | null;
+  readonly notes: readonly string[];
+}
+
+/** A line of GET /v1/events. `type` is `noun.pastTense`: `instance.ready`, `rollout.failed`. */
+export interface OwlEvent {
+  readonly id: number;
+  readonly at: string;
+  readonly type: string;
+  readonly service: string | null;
+  readonly instance: string | null;
+  readonly rollout: string | null;
+  readonly message: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** A line of GET /v1/logs?target=&lines=&sinceMs=&grep=&follow=1. */
+export interface LogLine {
+  readonly instance: string;
+  readonly line: string;
+  /** When known (lines carry no time of their own: file times bound them). */
+  readonly at: string | null;
+}
+
+export interface PreflightLine {
+  readonly check: string;
+  readonly verdict: "OK" | "WARN" | "FAIL";
+  /** What was read. */
+  readonly found: string;
+  /** Why it matters. */
+  readonly why: string;
+  /** The exact command a person can run. */
+  readonly command: string;
+}
+
+/** RFC 9457 problem document of the control API and the web API alike. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly code: string;
+  readonly detail: string;
+  readonly next?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** Exit codes of every program, by interface.md. The only translator: ctl/exit-codes.ts (owlctl), supervisor/main.ts (owld). */
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  unreachable: 3,
+  busy: 4,
+  timeout: 5,
+  changes: 10,
+  restartMe: 75,
+  config: 78,
+  interrupted: 130,
+} as const;

@@ -1,0 +1,21 @@
+// The environment contract between owld and an instance, any language. Bundled programs read it here, once.
+
+/** Set for every instance: PATH, HOME, USER, LANG, LC_*, TZ, TMPDIR, its own env, and these. */
+export const INSTANCE_ENV = {
+  /** `web-7` */
+  instance: "OWL_INSTANCE",
+  /** `web` */
+  service: "OWL_SERVICE",
+  /** version of the release it was started from */
+  release: "OWL_RELEASE",
+  /** Unix socket path to listen on (`listen: socket`) */
+  socket: "OWL_SOCKET",
+  /** loopback port (`listen: port`) */
+  port: "PORT",
+  /** OWL_HOME's hash: the mark by which a later owld finds processes it has no record of */
+  mark: "OWL_MARK",
+  /** JSON of AppConfig; bundled services only; deleted from process.env as soon as it is read */
+  app: "OWL_APP_CONFIG",
+  /** `owl/web-7`, so that pg_stat_activity names every connection's owner */
+  pgApplication: "PGAPPNAME",
+} as const;

@@ -1,0 +1,89 @@
+// The feed between owld and a proxy process: JSON lines over the proxy's own Unix socket in the run directory
+// (run/proxy-1.sock). owld connects, sends whole versioned tables, the acknowledgement is the version.
+// After a reconnect owld sends everything again. The proxy serves on with its last table when owld is gone.
+// A proxy is started as `node supervisor/proxy/main.ts` with OWL_PROXY_SETTINGS (JSON of ProxySettings);
+// an inherited listening descriptor is named by OWL_PROXY_LISTEN_FDS ("3,4", in order of settings.listen),
+// absent: it binds settings.listen itself. It never reads owl.yaml and never talks to a database.
+
+import type { ProxyConfig } from "./config.ts";
+
+export interface ProxySettings {
+  readonly id: string;
+  readonly feedSocket: string;
+  readonly home: string;
+  readonly proxy: ProxyConfig;
+}
+
+export interface ProxyUpstream {
+  /** Instance id, `web-7`. */
+  readonly id: string;
+  readonly target: { readonly socket: string } | { readonly host: string; readonly port: number };
+}
+
+export interface ProxyRoute {
+  readonly service: string;
+  readonly host: string;
+  readonly path: string;
+  readonly bodyBytes: number | null;
+  /** Routable now. Those that left the table drain: no new request, in-flight ones finish, idle sockets closed at once. */
+  readonly upstreams: readonly ProxyUpstream[];
+  /** Set: every request of this route gets a 503 page with Retry-After (web is out for a migration). */
+  readonly closed: { readonly retryAfterS: number; readonly reason: string } | null;
+}
+
+export interface RoutingTable {
+  readonly version: number;
+  readonly routes: readonly ProxyRoute[];
+}
+
+export type ToProxy =
+  | { readonly type: "table"; readonly table: RoutingTable }
+  /** Ends every event stream and tunnel of that upstream (spread over min(5 s, streams / 200 per second)). */
+  | { readonly type: "moveStreams"; readonly upstream: string }
+  /** Ask for one `counters` line now. */
+  | { readonly type: "counters" }
+  /** Start a successor with our listening descriptors; answered by `successor` when it listens and has a table. */
+  | { readonly type: "succeed"; readonly settings: ProxySettings; readonly command: readonly string[] }
+  /** Stop accepting, finish what is in flight (at most drainTimeout), exit 0. */
+  | { readonly type: "drain" };
+
+export type FromProxy =
+  | { readonly type: "hello"; readonly id: string; readonly pid: number; readonly version: number | null; readonly listening: readonly string[] }
+  | { readonly type: "ack"; readonly version: number }
+  | { readonly type: "counters"; readonly counters: ProxyCounters }
+  /** An upstream's in-flight count fell to 0 (requests; event streams and tunnels counted apart). */
+  | { readonly type: "idle"; readonly upstream: string }
+  | { readonly type: "successor"; readonly id: string; readonly pid: number }
+  | { readonly type: "successorFailed"; readonly id: string; readonly reason: string }
+  | { readonly type: "draining"; readonly inFlight: number };
+
+export interface UpstreamCounters {
+  readonly id: string;
+  readonly requests: number;
+  readonly responses: Readonly<Record<"1xx" | "2xx" | "3xx" | "4xx" | "5xx", number>>;
+  readonly connectFailures: number;
+  readonly retries: number;
+  readonly inFlight: number;
+  /** Event streams and tunnels open. */
+  readonly streams: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  /** Upper bounds in ms -> cumulative count. */
+  readonly latency: Readonly<Record<string, number>>;
+}
+
+export interface ProxyCounters {
+  readonly requests: number;
+  /** Accepted and not yet answered, streams included. */
+  readonly inFlight: number;
+  readonly retries: number;
+  /** Answers 502, 503 and 504 made by the proxy itself. */
+  readonly failures: number;
+  readonly connections: number;
+  readonly streamsMoved: number;
+  /** Refusals by reason: `badRequest`, `headerTooLarge`, `connectionCap`, ... */
+  readonly refused: Readonly<Record<string, number>>;
+  /** Reasons of retries and of refusals to retry. */
+  readonly retryReasons: Readonly<Record<string, number>>;
+  readonly upstreams: readonly UpstreamCounters[];
+}
