@@ -1,0 +1,174 @@
+// The adapters the supervisor's loop and runners see: small interfaces named after what they do, types only.
+// main.ts alone builds the real ones; test/support has working small ones.
+
+import type { HealthCheck, ServiceConfig } from "../config/config.ts";
+import type { ConnectionsStatus, LogLine, PreflightLine, WorkerStatus } from "../config/control-api.ts";
+import type { ProxyCounters, RoutingTable } from "../config/proxy-feed.ts";
+import type { MonotonicMs, WallMs } from "../config/time.ts";
+
+/** Who a process is: a recycled pid has another start time, another boot another id. Compared whole, always. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Field 22 of /proc/PID/stat, in clock ticks since boot, as text (compared, never computed with). */
+  readonly startTicks: string;
+  readonly bootId: string;
+}
+
+export type ExitReport =
+  | { readonly known: true; readonly code: number | null; readonly signal: NodeJS.Signals | null }
+  | { readonly known: false };
+
+export interface SpawnRequest {
+  readonly instance: string;
+  readonly service: string;
+  readonly argv: readonly [string, ...string[]];
+  readonly cwd: string;
+  /** The whole environment: nothing else is inherited. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly user: string | null;
+  readonly umask: number | null;
+  readonly logFile: string;
+  /** FIFO whose write end the child inherits: its end of file is the exit, also for a later owld. */
+  readonly exitFifo: string;
+  /** Extra descriptors handed on (the proxy's listeners), from 4 upwards (3 is the FIFO). */
+  readonly descriptors?: readonly number[];
+}
+
+export interface RunningProcess {
+  readonly identity: ProcessIdentity;
+  /** Resolves once, when the leader is gone; never rejects. */
+  readonly exited: Promise<ExitReport>;
+  /** Lets go without touching the process (owld ends, the process lives on). */
+  release(): void;
+}
+
+export interface Spawner {
+  /** Starts a process group leader. Rejects with OwlError `spawn.failed` (command not found, no memory, ...). */
+  spawn(request: SpawnRequest): Promise<RunningProcess>;
+  /** Watches a process of an earlier owld; null when that very process is gone. */
+  adopt(identity: ProcessIdentity, exitFifo: string): RunningProcess | null;
+}
+
+export interface MarkedProcess {
+  readonly identity: ProcessIdentity;
+  readonly instance: string;
+  readonly service: string;
+  readonly release: string;
+  /** True for a process whose pid is its process group's id. */
+  readonly leader: boolean;
+  readonly command: string;
+}
+
+export interface ProcessTable {
+  /** The identity of `pid` now, or null when there is none or it is a zombie. */
+  identify(pid: number): ProcessIdentity | null;
+  isAlive(identity: ProcessIdentity): boolean;
+  /** Re-reads the identity, then signals the leader only. */
+  signalLeader(identity: ProcessIdentity, signal: NodeJS.Signals): "sent" | "gone";
+  /** SIGKILL to the whole group. `leader` null: it is known gone, the group is what is left of it. */
+  killGroup(identity: ProcessIdentity): "sent" | "gone";
+  /** Living, non-zombie members of the group the identity leads (led). */
+  groupMembers(identity: ProcessIdentity): readonly { readonly pid: number; readonly command: string }[];
+  /** Every process carrying OWL_MARK=`mark` in its environment. */
+  marked(mark: string): readonly MarkedProcess[];
+}
+
+export interface Usage {
+  readonly rssBytes: number;
+  /** Share of one core since the last sample, 0 at the first. */
+  readonly cpu: number;
+}
+
+export interface UsageSampler {
+  /** Reads /proc for the group of each identity. */
+  sample(identities: readonly ProcessIdentity[]): Promise<ReadonlyMap<number, Usage>>;
+  /** Free memory of the host in bytes (available), and total. */
+  hostMemory(): Promise<{ readonly availableBytes: number; readonly totalBytes: number }>;
+}
+
+export interface ProbeTarget {
+  readonly instance: string;
+  readonly target: { readonly socket: string } | { readonly host: string; readonly port: number } | null;
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+}
+
+export interface ProbeResult {
+  readonly ok: boolean;
+  readonly status: number | null;
+  /** First 500 characters of the body, or of a command's output. */
+  readonly body: string;
+  readonly error: string | null;
+  readonly elapsedMs: number;
+}
+
+export interface HealthProbe {
+  /** One check; never rejects. `uptime` checks are the loop's own business and not asked here. */
+  check(target: ProbeTarget, check: HealthCheck, timeoutMs: number, signal: AbortSignal): Promise<ProbeResult>;
+}
+
+/** All proxy processes as one: started, adopted, respawned and replaced by proxies.ts. */
+export interface ProxySet {
+  /** Adopts what runs, starts what is missing; resolves when every process listens. */
+  start(): Promise<void>;
+  /** Sends the table to all; resolves when every living proxy process acknowledged this or a later version. */
+  publish(table: RoutingTable): Promise<void>;
+  /** Resolves when that upstream has no request in flight in any proxy process (streams and tunnels not counted), or aborted. */
+  idle(upstream: string, signal: AbortSignal): Promise<void>;
+  /** Ends its event streams and tunnels, spread over some seconds. */
+  moveStreams(upstream: string): void;
+  /** Counters summed over all processes, of the last second. */
+  counters(): ProxyCounters;
+  processes(): readonly { readonly id: string; readonly pid: number; readonly state: string }[];
+  listening(): readonly string[];
+  /** Replaces every proxy process by its successor without losing a connection. */
+  replace(): Promise<void>;
+  /** Orderly end: stop accepting, drain, exit. */
+  stop(): Promise<void>;
+  /** owld goes, proxies stay. */
+  letGo(): void;
+}
+
+/** The metastore as owld needs it; every call is best effort and bounded (2 s), for owld needs no database to run. */
+export interface Metastore {
+  /** null when the database does not answer. */
+  connections(): Promise<{ readonly limit: number; readonly maxConnections: number; readonly open: number; readonly byApplication: Readonly<Record<string, number>> } | null>;
+  workers(): Promise<readonly WorkerStatus[] | null>;
+  /** Sets `gone_at` of that worker and notifies the reclaimer: its jobs are dealt with at once. */
+  markGone(worker: string): Promise<boolean>;
+  /** Since when (monotonic) the database answers without a break; null while it does not. */
+  answeringSince(): MonotonicMs | null;
+}
+
+/** PostgreSQL, migrations and the one-shot prepare step: what must be there before the services start. */
+export interface DatabaseService {
+  /** Brings up (or adopts) the managed server, or checks the external one; migrates; runs prepare. Progress by `say`. */
+  start(say: (message: string) => void, signal: AbortSignal): Promise<void>;
+  /** Metastore URL with its secret, once started. */
+  url(): string | null;
+  metastore(): Metastore | null;
+  /** Managed: SIGINT (fast), then SIGQUIT. External: nothing. */
+  stop(): Promise<void>;
+  letGo(): void;
+  /** For `status`: pid and state of a managed server. */
+  process(): { readonly pid: number; readonly state: string; readonly startedAt: WallMs } | null;
+}
+
+export interface Preflight {
+  run(): Promise<readonly PreflightLine[]>;
+}
+
+export interface InstanceLogs {
+  /** The last `lines` lines of that instance's log, across rotation. */
+  tail(instance: string, lines: number): Promise<readonly string[]>;
+  /** Lines of these instances, oldest first; with `follow` it goes on until the signal aborts. */
+  read(query: { readonly instances: readonly string[]; readonly lines: number | null; readonly sinceMs: number | null; readonly grep: RegExp | null; readonly follow: boolean }, signal: AbortSignal): AsyncIterable<LogLine>;
+  /** Copy-and-truncate of every log over its size. */
+  rotate(): Promise<void>;
+}
+
+/** For status: the figures of connection-budget.ts over the living configuration and the server's answer. */
+export type ConnectionsReading = ConnectionsStatus | null;
+
+/** argv with {port}, {socket}, {instance} and {home} filled in. */
+export type FillCommand = (service: ServiceConfig, values: { readonly port: number | null; readonly socket: string | null; readonly instance: string; readonly home: string }) => readonly [string, ...string[]];
