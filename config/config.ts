@@ -34,7 +34,12 @@ export interface ProxyConfig {
   readonly connectTimeoutMs: number;
   readonly queueTimeoutMs: number;
   readonly drainTimeoutMs: number;
-  readonly tls: { readonly cert: string; readonly key: string; readonly redirectFrom: ListenAddress | null; readonly hstsMaxAgeS: number } | null;
+  readonly tls: {
+    readonly cert: string;
+    readonly key: string;
+    readonly redirectFrom: ListenAddress | null;
+    readonly hstsMaxAgeS: number;
+  } | null;
   readonly limits: ProxyLimits;
   /** Loopback address for Prometheus, or null (the control socket serves /metrics always). */
   readonly metrics: ListenAddress | null;
@@ -123,7 +128,14 @@ export interface AppConfig {
   readonly web: { readonly pool: number };
   readonly worker: { readonly pool: number; readonly concurrency: Readonly<Record<JobKind, number>> };
   readonly model: { readonly baseUrl: string; readonly apiKey: string | null; readonly name: string } | null;
-  readonly transcription: { readonly engine: "openai" | "command" | "auto"; readonly command: readonly string[] | null; readonly baseUrl: string | null; readonly apiKey: string | null; readonly model: string | null; readonly onStop: "handBack" | "finish" };
+  readonly transcription: {
+    readonly engine: "openai" | "command" | "auto";
+    readonly command: readonly string[] | null;
+    readonly baseUrl: string | null;
+    readonly apiKey: string | null;
+    readonly model: string | null;
+    readonly onStop: "handBack" | "finish";
+  };
   readonly archiveRoots: readonly string[];
   /** Name to connection URL (secret). The demo source is added by prepare as `demo`. */
   readonly dataSources: Readonly<Record<string, { readonly url: string }>>;

@@ -60,7 +60,13 @@ export interface InstanceStatus {
 }
 
 export type LastExit =
-  | { readonly known: true; readonly code: number | null; readonly signal: string | null; readonly at: string; readonly outOfMemory: "no" | "likely" }
+  | {
+      readonly known: true;
+      readonly code: number | null;
+      readonly signal: string | null;
+      readonly at: string;
+      readonly outOfMemory: "no" | "likely";
+    }
   | { readonly known: false; readonly at: string };
 
 export interface ConnectionsStatus {
@@ -139,7 +145,12 @@ export interface RolloutRequest {
 /** POST /v1/rollouts/plan, and what `--plan` prints. */
 export interface RolloutPlan {
   readonly changes: boolean;
-  readonly steps: readonly { readonly service: string; readonly action: string; readonly instance: string | null; readonly note?: string }[];
+  readonly steps: readonly {
+    readonly service: string;
+    readonly action: string;
+    readonly instance: string | null;
+    readonly note?: string;
+  }[];
   readonly expectedMs: number;
   readonly worstMs: number;
   readonly peakConnections: number | null;

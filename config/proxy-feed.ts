@@ -48,7 +48,13 @@ export type ToProxy =
   | { readonly type: "drain" };
 
 export type FromProxy =
-  | { readonly type: "hello"; readonly id: string; readonly pid: number; readonly version: number | null; readonly listening: readonly string[] }
+  | {
+      readonly type: "hello";
+      readonly id: string;
+      readonly pid: number;
+      readonly version: number | null;
+      readonly listening: readonly string[];
+    }
   | { readonly type: "ack"; readonly version: number }
   | { readonly type: "counters"; readonly counters: ProxyCounters }
   /** An upstream's in-flight count fell to 0 (requests; event streams and tunnels counted apart). */

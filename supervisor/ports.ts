@@ -132,7 +132,12 @@ export interface ProxySet {
 /** The metastore as owld needs it; every call is best effort and bounded (2 s), for owld needs no database to run. */
 export interface Metastore {
   /** null when the database does not answer. */
-  connections(): Promise<{ readonly limit: number; readonly maxConnections: number; readonly open: number; readonly byApplication: Readonly<Record<string, number>> } | null>;
+  connections(): Promise<{
+    readonly limit: number;
+    readonly maxConnections: number;
+    readonly open: number;
+    readonly byApplication: Readonly<Record<string, number>>;
+  } | null>;
   workers(): Promise<readonly WorkerStatus[] | null>;
   /** Sets `gone_at` of that worker and notifies the reclaimer: its jobs are dealt with at once. */
   markGone(worker: string): Promise<boolean>;
@@ -162,7 +167,16 @@ export interface InstanceLogs {
   /** The last `lines` lines of that instance's log, across rotation. */
   tail(instance: string, lines: number): Promise<readonly string[]>;
   /** Lines of these instances, oldest first; with `follow` it goes on until the signal aborts. */
-  read(query: { readonly instances: readonly string[]; readonly lines: number | null; readonly sinceMs: number | null; readonly grep: RegExp | null; readonly follow: boolean }, signal: AbortSignal): AsyncIterable<LogLine>;
+  read(
+    query: {
+      readonly instances: readonly string[];
+      readonly lines: number | null;
+      readonly sinceMs: number | null;
+      readonly grep: RegExp | null;
+      readonly follow: boolean;
+    },
+    signal: AbortSignal,
+  ): AsyncIterable<LogLine>;
   /** Copy-and-truncate of every log over its size. */
   rotate(): Promise<void>;
 }
@@ -171,4 +185,12 @@ export interface InstanceLogs {
 export type ConnectionsReading = ConnectionsStatus | null;
 
 /** argv with {port}, {socket}, {instance} and {home} filled in. */
-export type FillCommand = (service: ServiceConfig, values: { readonly port: number | null; readonly socket: string | null; readonly instance: string; readonly home: string }) => readonly [string, ...string[]];
+export type FillCommand = (
+  service: ServiceConfig,
+  values: {
+    readonly port: number | null;
+    readonly socket: string | null;
+    readonly instance: string;
+    readonly home: string;
+  },
+) => readonly [string, ...string[]];
