@@ -26,6 +26,8 @@ export interface Config {
   readonly services: readonly ServiceConfig[];
   /** What the bundled web and worker need; null when a team's own services run. */
   readonly app: AppConfig | null;
+  /** Sentences with their place about what is legal and probably not meant (a key given twice, a section without effect). */
+  readonly warnings?: readonly string[];
 }
 
 export interface ProxyConfig {
