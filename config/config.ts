@@ -26,6 +26,8 @@ export interface Config {
   readonly services: readonly ServiceConfig[];
   /** What the bundled web and worker need; null when a team's own services run. */
   readonly app: AppConfig | null;
+  /** Sentences with their place about what is legal and probably not meant (a key given twice, a section without effect). */
+  readonly warnings?: readonly string[];
 }
 
 export interface ProxyConfig {
@@ -84,6 +86,8 @@ export interface ServiceConfig {
   readonly cwd: string;
   /** The service's own variables, secrets resolved, env files read. */
   readonly env: Readonly<Record<string, string>>;
+  /** Names of those variables whose value came from `${NAME}`, `file:` or an env file: never shown. */
+  readonly secretEnv?: readonly string[];
   readonly user: string | null;
   readonly umask: number | null;
   readonly replicas: number;

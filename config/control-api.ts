@@ -171,6 +171,85 @@ export interface OwlEvent {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
+/** Query of GET /v1/events. Without `after` the last `limit` events come first; `follow=1` goes on. */
+export interface EventsQuery {
+  readonly follow: boolean;
+  /** Only events with a greater id: the way on after a broken stream. */
+  readonly afterId: number | null;
+  /** How many past events at most (the newest ones); null: all after `afterId`, or 100. */
+  readonly limit: number | null;
+  readonly service: string | null;
+  readonly instance: string | null;
+}
+
+/** The last line of a rollout's event stream. */
+export type RolloutEnd = Rollout & { readonly rollout: string };
+
+/** GET /v1/rollouts/:id/events, `owlctl restart --json`. */
+export type RolloutLine = RolloutEvent | RolloutEnd;
+
+/** POST /v1/scale {"web": 3, "worker": 2}. */
+export type ScaleRequest = Readonly<Record<string, number>>;
+
+/** Answer of reload, scale, start and stop: what was decided; the work itself shows in events and status. */
+export interface Changed {
+  /** Nothing to do when false. */
+  readonly changed: boolean;
+  /** Sentences: what is done, what is left as it was and why. */
+  readonly notes: readonly string[];
+  /** The rollout started by it (a reload that replaces instances), or null. */
+  readonly rollout: Rollout | null;
+}
+
+/** Answer of kill: what it cost. */
+export interface Killed {
+  readonly instance: string;
+  readonly notes: readonly string[];
+}
+
+/** GET /v1/why/:target: one screen on a service or an instance. */
+export interface Why {
+  readonly target: string;
+  readonly kind: "service" | "instance";
+  /** The answer in a sentence or two. */
+  readonly summary: readonly string[];
+  readonly instances: readonly WhyInstance[];
+}
+
+export interface WhyInstance {
+  readonly id: string;
+  readonly service: string;
+  readonly state: InstanceState;
+  readonly wanted: "up" | "down";
+  readonly pid: number | null;
+  readonly startedAt: string | null;
+  readonly restarts: number;
+  readonly lastExit: LastExit | null;
+  readonly lastProbe: {
+    readonly at: string;
+    readonly ok: boolean;
+    readonly status: number | null;
+    readonly body: string;
+    readonly error: string | null;
+  } | null;
+  /** null: no worker of the bundled application, or the database does not answer. */
+  readonly heartbeatAgeMs: number | null;
+  /** While it waits for its next try. */
+  readonly backoff: { readonly attempt: number; readonly delayMs: number; readonly nextTryAt: string } | null;
+  /** Processes of its group, or carrying its mark, that outlived the leader. */
+  readonly leftOver: readonly { readonly pid: number; readonly command: string }[];
+  /** Names of environment variables whose value differs from what it would get now. */
+  readonly changedEnv: readonly string[];
+  /** Last lines of its log. */
+  readonly log: readonly string[];
+}
+
+/** GET /v1/config: the configuration with every secret as "***". */
+export interface ShownConfig {
+  readonly file: string | null;
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
 /** A line of GET /v1/logs?target=&lines=&sinceMs=&grep=&follow=1. */
 export interface LogLine {
   readonly instance: string;

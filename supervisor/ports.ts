@@ -91,6 +91,8 @@ export interface ProbeTarget {
   readonly target: { readonly socket: string } | { readonly host: string; readonly port: number } | null;
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
+  /** Whom a command check runs as; absent or null: owld's own user. */
+  readonly user?: string | null;
 }
 
 export interface ProbeResult {
@@ -136,6 +138,8 @@ export interface Metastore {
     readonly limit: number;
     readonly maxConnections: number;
     readonly open: number;
+    /** The most ever counted open since owld asks. */
+    readonly peak: number;
     readonly byApplication: Readonly<Record<string, number>>;
   } | null>;
   workers(): Promise<readonly WorkerStatus[] | null>;
@@ -166,10 +170,14 @@ export interface Preflight {
 export interface InstanceLogs {
   /** The last `lines` lines of that instance's log, across rotation. */
   tail(instance: string, lines: number): Promise<readonly string[]>;
-  /** Lines of these instances, oldest first; with `follow` it goes on until the signal aborts. */
+  /**
+   * Lines of these instances, oldest first; with `follow` it goes on until the signal aborts. `sinceMs`: lines of the
+   * last so many milliseconds, as far as it is known. `moreInstances` is asked again while following (a rollout's new ones).
+   */
   read(
     query: {
       readonly instances: readonly string[];
+      readonly moreInstances?: () => readonly string[];
       readonly lines: number | null;
       readonly sinceMs: number | null;
       readonly grep: RegExp | null;
@@ -177,7 +185,7 @@ export interface InstanceLogs {
     },
     signal: AbortSignal,
   ): AsyncIterable<LogLine>;
-  /** Copy-and-truncate of every log over its size. */
+  /** Copy-and-truncate of every log over its size, and a note of how far each had come by now: call it every 10 s. */
   rotate(): Promise<void>;
 }
 

@@ -1,0 +1,56 @@
+// The bundled application as service entries: what owl.yaml would have to say to run it as a team's own.
+
+import { join } from "node:path";
+import type { ProxyLimits, ServiceConfig } from "./config.ts";
+import { DEFAULTS } from "./defaults.ts";
+
+export interface BundledFigures {
+  readonly root: string;
+  readonly graceMs: number;
+  readonly limits: ProxyLimits;
+  readonly user: string | null;
+  readonly web: { readonly replicas: number; readonly pool: number };
+  readonly worker: { readonly replicas: number; readonly pool: number };
+}
+
+/** web, then worker: the order of rollouts. The worker listens on its own socket for /readyz only, so it has no routes. */
+export function bundledServices(figures: BundledFigures): readonly ServiceConfig[] {
+  const { root, graceMs, limits, user } = figures;
+  const common = {
+    cwd: root,
+    env: {},
+    user,
+    umask: null,
+    listen: "socket",
+    health: {
+      check: { kind: "http", path: "/readyz" },
+      intervalMs: DEFAULTS.health.intervalMs,
+      timeoutMs: DEFAULTS.health.timeoutMs,
+    },
+    // The bundled web ends its own event streams on SIGTERM, so it gets the signal as soon as it is out of the table.
+    stop: { graceMs, signal: "SIGTERM", after: "routed-out" },
+    memoryLimitBytes: null,
+    bundled: true,
+  } as const;
+  return [
+    {
+      ...common,
+      name: "web",
+      command: [process.execPath, join(root, "services/web/main.ts")],
+      replicas: figures.web.replicas,
+      routes: [
+        { host: "*", path: "/api/uploads", bodyBytes: limits.uploadBytes },
+        { host: "*", path: "/", bodyBytes: null },
+      ],
+      connections: figures.web.pool + DEFAULTS.listeners.web,
+    },
+    {
+      ...common,
+      name: "worker",
+      command: [process.execPath, join(root, "services/worker/main.ts")],
+      replicas: figures.worker.replicas,
+      routes: [],
+      connections: figures.worker.pool + DEFAULTS.listeners.worker,
+    },
+  ];
+}

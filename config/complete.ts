@@ -1,0 +1,277 @@
+// Parsed owl.yaml + overrides -> Config: defaults filled in, secrets resolved, the bundled application built.
+// After this file nobody asks for `?? default` and nobody reads the environment.
+
+import { resolve } from "node:path";
+import { bundledServices } from "./bundled.ts";
+import type { AppConfig, Config, ListenAddress, ProxyConfig } from "./config.ts";
+import { DEFAULTS } from "./defaults.ts";
+import { homePaths } from "./home.ts";
+import { type Environment, languageOf } from "./locate.ts";
+import type { Overrides } from "./overrides.ts";
+import { folderOf, ownService } from "./own-services.ts";
+import type { ConfigPath, Positions } from "./positions.ts";
+import type { ConfigProblem } from "./problems.ts";
+import type { OwlYaml } from "./schema.ts";
+import { resolveSecret } from "./secrets.ts";
+
+export interface CompleteContext {
+  readonly env: Environment;
+  readonly cwd: string;
+  readonly file: string | null;
+  readonly home: string;
+  readonly root: string;
+  readonly overrides: Overrides;
+  readonly positions: Positions;
+  readonly problems: ConfigProblem[];
+  readonly warnings: string[];
+}
+
+const RESERVED = ["postgres", "proxy", "owld"];
+
+/** The complete configuration; what is wrong goes to `context.problems` (the result is then not to be used). */
+export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
+  const { positions, problems, overrides, file, home } = context;
+  const folder = folderOf(file, context.cwd);
+  const say = (path: ConfigPath, message: string) => problems.push({ where: positions.of(path), message });
+  const secret = (path: ConfigPath, text: string): string => {
+    const resolved = resolveSecret(text, context.env, folder);
+    if ("value" in resolved) return resolved.value;
+    say(path, `${path.join(".")}: ${resolved.problem}`);
+    return "";
+  };
+  const url = (path: ConfigPath, text: string, protocols: readonly string[]): string => {
+    const value = secret(path, text);
+    if (value === "") return value;
+    const protocol = URL.canParse(value) ? new URL(value).protocol.slice(0, -1) : null;
+    if (protocol === null || !protocols.includes(protocol)) {
+      say(path, `${path.join(".")}: expected a URL beginning with ${protocols.map((one) => `${one}://`).join(" or ")}`);
+    }
+    return value;
+  };
+
+  const stop = { graceMs: raw.stop?.grace ?? DEFAULTS.graceMs };
+  const turn = {
+    finishMs: raw.turn?.finish ?? DEFAULTS.turn.finishMs,
+    wrapUpMs: raw.turn?.wrapUp ?? DEFAULTS.turn.wrapUpMs,
+    claimMs: raw.turn?.claim ?? DEFAULTS.turn.claimMs,
+    limitMs: raw.turn?.limit ?? DEFAULTS.turn.limitMs,
+  };
+  const heartbeat = {
+    intervalMs: raw.heartbeat?.interval ?? DEFAULTS.heartbeat.intervalMs,
+    stalledAfterMs: raw.heartbeat?.stalledAfter ?? DEFAULTS.heartbeat.stalledAfterMs,
+  };
+  const proxy = completeProxy(raw.proxy, overrides, folder);
+  const bundled = raw.services === undefined;
+  const language = languageOf(context.env);
+
+  if (raw.database !== undefined && raw.postgres !== undefined) {
+    say(["postgres"], "postgres tunes the server Owl manages, but database.url names another one; drop one of the two");
+  }
+  for (const key of Object.keys(raw.postgres?.settings ?? {})) {
+    const instead = {
+      max_connections: "postgres.maxConnections",
+      data_directory: null,
+      hba_file: null,
+      port: null,
+      unix_socket_directories: null,
+    }[key];
+    if (instead !== undefined)
+      say(
+        ["postgres", "settings", key],
+        `postgres.settings.${key} is Owl's own${instead === null ? "" : `; use ${instead}`}`,
+      );
+  }
+  const web = {
+    replicas: (overrides.webReplicas ?? raw.web?.replicas ?? DEFAULTS.replicas) * overrides.webWorkers,
+    pool: raw.web?.pool ?? DEFAULTS.pool,
+  };
+  const worker = {
+    replicas: overrides.workerReplicas ?? raw.worker?.replicas ?? DEFAULTS.replicas,
+    pool: raw.worker?.pool ?? DEFAULTS.pool,
+  };
+  const replicasOf = (name: string, own: number | undefined) => {
+    if (name === "web") return (overrides.webReplicas ?? own ?? DEFAULTS.replicas) * overrides.webWorkers;
+    if (name === "worker") return overrides.workerReplicas ?? own ?? DEFAULTS.replicas;
+    return own ?? 1;
+  };
+  if (raw.services !== undefined) checkOwn(raw, context);
+  const services = bundled
+    ? bundledServices({
+        root: context.root,
+        graceMs: stop.graceMs,
+        limits: proxy.limits,
+        user: overrides.servicesUser,
+        web,
+        worker,
+      })
+    : Object.entries(raw.services ?? {}).map(([name, service]) =>
+        ownService(name, service, replicasOf(name, service.replicas), {
+          env: context.env,
+          cwd: context.cwd,
+          folder,
+          positions,
+          graceMs: stop.graceMs,
+          defaultUser: overrides.servicesUser,
+          problems,
+          warnings: context.warnings,
+        }),
+      );
+  const database =
+    raw.database === undefined ? null : { url: url(["database", "url"], raw.database.url, ["postgres", "postgresql"]) };
+
+  return {
+    file,
+    home,
+    language,
+    proxy,
+    database,
+    postgres: {
+      maxConnections: raw.postgres?.maxConnections ?? DEFAULTS.postgres.maxConnections,
+      settings: raw.postgres?.settings ?? {},
+      binaries: raw.postgres?.binaries ?? DEFAULTS.postgres.binaries,
+    },
+    usesDatabase: bundled || raw.database !== undefined || raw.postgres !== undefined,
+    stop,
+    turn,
+    rollout: {
+      healthTimeoutMs: raw.rollout?.healthTimeout ?? DEFAULTS.rollout.healthTimeoutMs,
+      surge: raw.rollout?.surge ?? DEFAULTS.rollout.surge,
+    },
+    heartbeat,
+    bundled,
+    services,
+    app: bundled ? completeApp() : null,
+    warnings: context.warnings,
+  };
+
+  function completeApp(): AppConfig {
+    const { model, transcription } = raw;
+    const command = transcription?.command ?? null;
+    if (transcription?.engine === "command" && command === null) {
+      say(
+        ["transcription"],
+        'transcription.engine is command, so transcription.command is needed, such as [whisper-cli, "{file}"]',
+      );
+    }
+    if (command !== null && !command.some((word) => word.includes("{file}"))) {
+      say(
+        ["transcription", "command"],
+        'transcription.command: one argument must hold "{file}", the recording\'s path',
+      );
+    }
+    const baseUrl = transcription?.baseUrl ?? model?.baseUrl ?? null;
+    if (transcription?.engine === "openai" && baseUrl === null) {
+      say(
+        ["transcription", "engine"],
+        "transcription.engine is openai, so transcription.baseUrl (or model.baseUrl) is needed",
+      );
+    }
+    for (const [path, text] of [
+      [["model", "baseUrl"], model?.baseUrl],
+      [["transcription", "baseUrl"], transcription?.baseUrl],
+    ] as const) {
+      if (text !== undefined) url(path, text, ["http", "https"]);
+    }
+    const apiKey = model?.apiKey === undefined ? null : secret(["model", "apiKey"], model.apiKey);
+    return {
+      language,
+      databaseUrl: database?.url ?? null,
+      turn,
+      graceMs: stop.graceMs,
+      heartbeat,
+      web: { pool: web.pool },
+      worker: { pool: worker.pool, concurrency: { ...DEFAULTS.concurrency, ...raw.worker?.concurrency } },
+      model:
+        model === undefined ? null : { baseUrl: secret(["model", "baseUrl"], model.baseUrl), apiKey, name: model.name },
+      transcription: {
+        engine: transcription?.engine ?? (command === null ? "auto" : "command"),
+        command,
+        baseUrl,
+        apiKey:
+          transcription?.apiKey === undefined ? apiKey : secret(["transcription", "apiKey"], transcription.apiKey),
+        model: transcription?.model ?? null,
+        onStop: transcription?.onStop ?? "handBack",
+      },
+      archiveRoots: (raw.archive?.roots ?? []).map((root) => resolve(folder, root)),
+      dataSources: Object.fromEntries(
+        Object.entries(raw.dataSources ?? {}).map(([name, source]) => [
+          name,
+          { url: url(["dataSources", name, "url"], source.url, ["postgres", "postgresql"]) },
+        ]),
+      ),
+      mail:
+        raw.mail === undefined
+          ? null
+          : { smtp: url(["mail", "smtp"], raw.mail.smtp, ["smtp", "smtps"]), from: raw.mail.from ?? DEFAULTS.mailFrom },
+      uploadsDir: homePaths(home).uploads,
+      uploadBytes: proxy.limits.uploadBytes,
+      secureCookies: proxy.tls !== null,
+    };
+  }
+}
+
+/** Names of a team's services, and sections that then have no meaning. */
+function checkOwn(raw: OwlYaml, context: CompleteContext): void {
+  const names = Object.keys(raw.services ?? {});
+  if (names.length === 0) {
+    context.problems.push({
+      where: context.positions.of(["services"]),
+      message: "services is empty: name at least one service, or leave the key out to run the bundled application",
+    });
+  }
+  for (const name of names) {
+    const where = context.positions.ofKey(["services", name]);
+    if (RESERVED.includes(name))
+      context.problems.push({
+        where,
+        message: `services.${name}: ${RESERVED.join(", ")} are names of Owl's own parts`,
+      });
+    else if (!/^[a-z][a-z0-9-]{0,31}$/.test(name) || /-\d+$/.test(name)) {
+      const rule =
+        "small letters, digits and -, beginning with a letter, at most 32, not ending in -NUMBER (instances are called web-7)";
+      context.problems.push({ where, message: `services.${name}: a service's name is ${rule}` });
+    }
+  }
+  for (const key of ["web", "worker", "model", "transcription", "archive", "dataSources", "mail"] as const) {
+    if (raw[key] === undefined) continue;
+    context.warnings.push(
+      `${context.positions.ofKey([key])}: ${key} belongs to the bundled application, which does not run beside services of your own; it has no effect`,
+    );
+  }
+}
+
+function completeProxy(raw: OwlYaml["proxy"], overrides: Overrides, folder: string): ProxyConfig {
+  const [first, ...others] = raw?.listen ?? [DEFAULTS.listen];
+  const listen: ListenAddress[] = [
+    { host: first?.host ?? DEFAULTS.listen.host, port: overrides.port ?? first?.port ?? DEFAULTS.listen.port },
+    ...others,
+  ];
+  return {
+    listen,
+    processes: raw?.processes ?? DEFAULTS.proxy.processes,
+    connectTimeoutMs: raw?.connectTimeout ?? DEFAULTS.proxy.connectTimeoutMs,
+    queueTimeoutMs: raw?.queueTimeout ?? DEFAULTS.proxy.queueTimeoutMs,
+    drainTimeoutMs: raw?.drainTimeout ?? DEFAULTS.proxy.drainTimeoutMs,
+    tls:
+      raw?.tls === undefined
+        ? null
+        : {
+            cert: resolve(folder, raw.tls.cert),
+            key: resolve(folder, raw.tls.key),
+            redirectFrom: raw.tls.redirectFrom ?? null,
+            hstsMaxAgeS: raw.tls.hsts === undefined ? DEFAULTS.proxy.hstsMaxAgeS : Math.round(raw.tls.hsts / 1_000),
+          },
+    limits: {
+      headerBytes: raw?.limits?.header ?? DEFAULTS.limits.headerBytes,
+      headerTimeoutMs: raw?.limits?.headerTimeout ?? DEFAULTS.limits.headerTimeoutMs,
+      idleTimeoutMs: raw?.limits?.idleTimeout ?? DEFAULTS.limits.idleTimeoutMs,
+      connections: raw?.limits?.connections ?? DEFAULTS.limits.connections,
+      bodyBytes: raw?.limits?.body ?? DEFAULTS.limits.bodyBytes,
+      uploadBytes: raw?.limits?.upload ?? DEFAULTS.limits.uploadBytes,
+    },
+    metrics: raw?.metrics ?? null,
+    engine: raw?.engine ?? "net",
+    trust: raw?.trust ?? [],
+    accessLog: raw?.accessLog ?? false,
+  };
+}

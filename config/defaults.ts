@@ -1,0 +1,34 @@
+// What holds when owl.yaml and the environment say nothing. Each figure is the one of the specification.
+
+import type { JobKind } from "./config.ts";
+
+export const DEFAULTS = {
+  listen: { host: "127.0.0.1", port: 8080 },
+  proxy: {
+    processes: 1,
+    connectTimeoutMs: 500,
+    queueTimeoutMs: 5_000,
+    drainTimeoutMs: 300_000,
+    hstsMaxAgeS: 31_536_000,
+  },
+  limits: {
+    headerBytes: 16 * 2 ** 10,
+    headerTimeoutMs: 10_000,
+    idleTimeoutMs: 75_000,
+    connections: 20_000,
+    bodyBytes: 10 * 2 ** 20,
+    uploadBytes: 4 * 2 ** 30,
+  },
+  postgres: { maxConnections: 600, binaries: "auto" },
+  graceMs: 330_000,
+  turn: { finishMs: 270_000, wrapUpMs: 30_000, claimMs: 420_000, limitMs: 1_800_000 },
+  rollout: { healthTimeoutMs: 300_000, surge: "auto" as const },
+  heartbeat: { intervalMs: 10_000, stalledAfterMs: 30_000 },
+  replicas: 2,
+  pool: 20,
+  concurrency: { chat: 8, transcription: 2, playbook: 4, "schema-analysis": 2 } satisfies Record<JobKind, number>,
+  /** Connections a bundled process holds besides its pool: LISTEN; for a worker LISTEN, heartbeat and statement cancels. */
+  listeners: { web: 2, worker: 3 },
+  health: { intervalMs: 5_000, timeoutMs: 2_000, uptimeMs: 2_000 },
+  mailFrom: "owl@localhost",
+} as const;

@@ -1,0 +1,156 @@
+// The kinds of value owl.yaml has, each with what it expects in words, its parsed form and its JSON Schema.
+// Invariant: a value is either parsed or refused with expected and got; nothing is guessed.
+
+import { isIP } from "node:net";
+import { z } from "zod";
+import type { ListenAddress } from "./config.ts";
+import { pictureOf } from "./problems.ts";
+import { DURATION_PATTERN, parseDuration, parseSize, SIZE_PATTERN } from "./units.ts";
+
+type Parsed<T> = { readonly value: T } | null;
+
+/** A leaf whose value `parse` turns into T; null from `parse` is refused as "expected …, got …". */
+export function leaf<T>(expected: string, json: Readonly<Record<string, unknown>>, parse: (raw: unknown) => Parsed<T>) {
+  return z
+    .unknown()
+    .transform((raw, context): T => {
+      const parsed = parse(raw);
+      if (parsed !== null) return parsed.value;
+      context.addIssue({ code: "custom", message: `expected ${expected}, got ${pictureOf(raw)}` });
+      return z.NEVER;
+    })
+    .meta({ description: expected, ...json });
+}
+
+/** Like leaf, for secrets: a refusal never shows the value. */
+export function secretLeaf(expected: string) {
+  return z
+    .unknown()
+    .transform((raw, context): string => {
+      if (typeof raw === "string" && raw !== "") return raw;
+      context.addIssue({
+        code: "custom",
+        message: `expected ${expected}, got ${typeof raw === "string" ? "an empty text" : `a ${typeof raw}`}`,
+      });
+      return z.NEVER;
+    })
+    .meta({ description: expected, type: "string" });
+}
+
+/** A duration in ms. A bare number is refused and shown with its two likely meanings. */
+export const duration = z
+  .unknown()
+  .transform((raw, context): number => {
+    const ms = typeof raw === "string" ? parseDuration(raw.trim()) : null;
+    if (ms !== null) return ms;
+    const hint = typeof raw === "number" && raw >= 0 ? `; a duration needs its unit: ${raw}s (or ${raw}ms)` : "";
+    context.addIssue({
+      code: "custom",
+      message: `expected a duration such as 500ms, 30s or 5m, got ${pictureOf(raw)}${hint}`,
+    });
+    return z.NEVER;
+  })
+  .meta({ description: "duration: 500ms, 30s, 5m, 1h", type: "string", pattern: DURATION_PATTERN });
+
+/** A size in bytes. */
+export const size = z
+  .unknown()
+  .transform((raw, context): number => {
+    const bytes = typeof raw === "string" ? parseSize(raw.trim()) : null;
+    if (bytes !== null) return bytes;
+    const hint = typeof raw === "number" && raw >= 0 ? `; a size needs its unit: ${raw}MiB (or ${raw}B)` : "";
+    context.addIssue({
+      code: "custom",
+      message: `expected a size such as 16KiB, 10MiB or 1GiB, got ${pictureOf(raw)}${hint}`,
+    });
+    return z.NEVER;
+  })
+  .meta({ description: "size: 16KiB, 10MiB, 1GiB", type: "string", pattern: SIZE_PATTERN });
+
+/** A whole number within bounds. */
+export function whole(least: number, most: number) {
+  return leaf(`a whole number from ${least} to ${most}`, { type: "integer", minimum: least, maximum: most }, (raw) =>
+    typeof raw === "number" && Number.isInteger(raw) && raw >= least && raw <= most ? { value: raw } : null,
+  );
+}
+
+/** A non-empty text. */
+export function text(expected: string) {
+  return leaf(expected, { type: "string", minLength: 1 }, (raw) =>
+    typeof raw === "string" && raw.trim() !== "" ? { value: raw } : null,
+  );
+}
+
+/** true or false. */
+export const flag = leaf("true or false", { type: "boolean" }, (raw) =>
+  typeof raw === "boolean" ? { value: raw } : null,
+);
+
+/** One of a few words. */
+export function oneOf<const T extends readonly string[]>(words: T) {
+  return leaf<T[number]>(`one of ${words.join(", ")}`, { enum: [...words] }, (raw) =>
+    typeof raw === "string" && words.includes(raw) ? { value: raw } : null,
+  );
+}
+
+/** argv: a list of texts, the first not empty. Numbers are taken as their text, as YAML would print them. */
+export function argv(example: string) {
+  return leaf<readonly string[]>(
+    `a list of arguments such as ${example}`,
+    { type: "array", items: { type: "string" }, minItems: 1 },
+    (raw) => {
+      if (!Array.isArray(raw) || raw.length === 0) return null;
+      const words = raw.map((word) => (typeof word === "number" || typeof word === "boolean" ? String(word) : word));
+      return words.every((word) => typeof word === "string" && !word.includes("\0")) && words[0].trim() !== ""
+        ? { value: words }
+        : null;
+    },
+  );
+}
+
+/** `host:port` or `[v6]:port`; null when it is neither. */
+export function parseListen(raw: string): ListenAddress | null {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(raw.trim());
+  if (match === null) return null;
+  const host = match[1] ?? match[2] ?? "";
+  const port = Number(match[3]);
+  if (port < 1 || port > 65_535 || (match[1] !== undefined && isIP(host) !== 6)) return null;
+  return { host, port };
+}
+
+export const listenAddress = leaf<ListenAddress>(
+  'an address such as "127.0.0.1:8080" or "[::]:8080"',
+  { type: "string" },
+  (raw) => {
+    const address = typeof raw === "string" ? parseListen(raw) : null;
+    return address === null ? null : { value: address };
+  },
+);
+
+/** One address or a list of them. */
+export const listenAddresses = leaf<readonly ListenAddress[]>(
+  'an address such as "127.0.0.1:8080" (or a list of them)',
+  { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" }, minItems: 1 }] },
+  (raw) => {
+    const list = (Array.isArray(raw) ? raw : [raw]).map((one) => (typeof one === "string" ? parseListen(one) : null));
+    const whole = list.filter((one) => one !== null);
+    return list.length > 0 && whole.length === list.length ? { value: whole } : null;
+  },
+);
+
+/** A CIDR network or a single address. */
+export const network = leaf("a network such as 10.0.0.0/8", { type: "string" }, (raw) => {
+  if (typeof raw !== "string") return null;
+  const [address = "", bits] = raw.split("/");
+  const version = isIP(address);
+  const most = version === 4 ? 32 : 128;
+  const width = bits === undefined ? most : Number(bits);
+  return version !== 0 && Number.isInteger(width) && width >= 0 && width <= most ? { value: raw } : null;
+});
+
+/** Octal digits as text: a YAML number would have lost its leading zero's meaning. */
+export const umask = leaf(
+  'octal digits in quotes such as "0027"',
+  { type: "string", pattern: "^0?[0-7]{3}$" },
+  (raw) => (typeof raw === "string" && /^0?[0-7]{3}$/.test(raw) ? { value: Number.parseInt(raw, 8) } : null),
+);

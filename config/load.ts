@@ -1,0 +1,112 @@
+// owl.yaml + environment + defaults -> one complete, deep-frozen Config, or a ConfigError with every problem found.
+// Reads files (owl.yaml, env files, secret files) and changes nothing. Priority: environment, owl.yaml, defaults.
+
+import { readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { completeConfig } from "./complete.ts";
+import type { AppConfig, Config } from "./config.ts";
+import { homePaths } from "./home.ts";
+import { type Environment, locateConfigFile, locateHome } from "./locate.ts";
+import { readOverrides } from "./overrides.ts";
+import { parseOwlYaml } from "./parse.ts";
+import { noPositions } from "./positions.ts";
+import { ConfigError, type ConfigProblem } from "./problems.ts";
+import { brokenRelations } from "./relations.ts";
+import { reasonOf } from "./secrets.ts";
+import { canBecome } from "./switch-user.ts";
+
+export interface LoadRequest {
+  /** The file of `--config`, or null to look for it (OWL_CONFIG, ./owl.yaml). */
+  readonly file?: string | null;
+  readonly env: Environment;
+  readonly cwd: string;
+  /** Why services cannot run as that user, or null. Default: whether this very process could switch to it. */
+  readonly userProblem?: (user: string) => string | null;
+}
+
+/** The folder the code runs from (a checkout or a release). */
+export const CODE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** The whole configuration, frozen. Throws ConfigError (`config.invalid`, exit 78) with all problems at once. */
+export function loadConfig(request: LoadRequest): Config {
+  const { env, cwd } = request;
+  const problems: ConfigProblem[] = [];
+  const warnings: string[] = [];
+  const located = locateConfigFile(request.file ?? null, env, cwd);
+  const file = located?.file ?? null;
+  const name = file === null ? "owl.yaml" : shortName(file, cwd);
+  const source = file === null ? null : readSource(file, name);
+  const parsed =
+    source === null
+      ? { value: {}, positions: noPositions("owl.yaml (none)"), problems: [] }
+      : parseOwlYaml(source, name);
+  const overrides = readOverrides(env, problems);
+  if (parsed.value === null) throw new ConfigError([...parsed.problems, ...problems]);
+
+  const { positions } = parsed;
+  const home = locateHome(env, cwd);
+  const config = completeConfig(parsed.value, {
+    env,
+    cwd,
+    file,
+    home,
+    root: CODE_ROOT,
+    overrides,
+    positions,
+    problems,
+    warnings,
+  });
+  problems.push(
+    ...brokenRelations(config, {
+      positions,
+      checkTurn: config.bundled || parsed.value.turn !== undefined,
+      runDirectory: homePaths(home).run,
+    }),
+  );
+  const userProblem = request.userProblem ?? canBecome;
+  for (const service of config.services) {
+    const why = service.user === null ? null : userProblem(service.user);
+    if (why === null) continue;
+    const where = service.bundled ? "environment OWL_SERVICES_USER" : positions.of(["services", service.name, "user"]);
+    problems.push({ where, message: `services.${service.name}.user: ${why}` });
+  }
+  if (problems.length > 0) throw new ConfigError(unique(problems));
+  return deepFreeze(config);
+}
+
+/** What the bundled processes get: the application part with the metastore's URL filled in. */
+export function appConfigWith(app: AppConfig, databaseUrl: string): AppConfig {
+  return Object.freeze({ ...app, databaseUrl });
+}
+
+function readSource(file: string, name: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
+  } catch (error) {
+    const reason = error instanceof TypeError ? "it is not UTF-8 text" : reasonOf(error);
+    throw new ConfigError([{ where: name, message: `cannot read the configuration ${file}: ${reason}` }]);
+  }
+}
+
+/** Relative to the working directory when the file is below it. */
+function shortName(file: string, cwd: string): string {
+  const short = relative(cwd, file);
+  return short.startsWith("..") ? join(file) : short;
+}
+
+function unique(problems: readonly ConfigProblem[]): ConfigProblem[] {
+  const seen = new Set<string>();
+  return problems.filter(({ where, message }) => {
+    const key = `${where} ${message}`;
+    return seen.has(key) ? false : seen.add(key);
+  });
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const part of Object.values(value)) deepFreeze(part);
+  }
+  return value;
+}

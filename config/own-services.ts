@@ -1,0 +1,192 @@
+// A team's own services: an entry of owl.yaml completed to a ServiceConfig, its environment read and its secrets resolved.
+
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import type { HealthCheck, HealthConfig, ServiceConfig } from "./config.ts";
+import { DEFAULTS } from "./defaults.ts";
+import { parseEnvFile } from "./env-file.ts";
+import type { Environment } from "./locate.ts";
+import type { ConfigPath, Positions } from "./positions.ts";
+import type { ConfigProblem } from "./problems.ts";
+import type { OwlYamlService } from "./schema.ts";
+import { fillFromEnvironment, reasonOf, resolveSecret } from "./secrets.ts";
+
+export interface ServiceContext {
+  readonly env: Environment;
+  /** Folder of owl.yaml: relative paths start here. */
+  readonly folder: string;
+  readonly cwd: string;
+  readonly positions: Positions;
+  readonly graceMs: number;
+  readonly defaultUser: string | null;
+  readonly problems: ConfigProblem[];
+  readonly warnings: string[];
+}
+
+/** One entry of `services`, completed; what is wrong goes to `context.problems`. */
+export function ownService(
+  name: string,
+  raw: OwlYamlService,
+  replicas: number,
+  context: ServiceContext,
+): ServiceConfig {
+  const listen = raw.listen ?? "socket";
+  const at = (...rest: (string | number)[]): ConfigPath => ["services", name, ...rest];
+  const problem = (path: ConfigPath, message: string) =>
+    context.problems.push({ where: context.positions.of(path), message });
+  const cwd = raw.cwd === undefined ? context.folder : resolve(context.folder, raw.cwd);
+  if (raw.cwd !== undefined && !existsSync(cwd))
+    problem(at("cwd"), `services.${name}.cwd: there is no directory ${cwd}`);
+  if (listen === "none" && (raw.routes?.length ?? 0) > 0) {
+    problem(
+      at("routes"),
+      `services.${name} has routes but listen: none; give it listen: socket or listen: port, or drop the routes`,
+    );
+  }
+  for (const [index, route] of (raw.routes ?? []).entries()) {
+    if (route.path !== undefined && !route.path.startsWith("/")) {
+      problem(
+        at("routes", index, "path"),
+        `services.${name}.routes: a path starts with /, got ${JSON.stringify(route.path)}`,
+      );
+    }
+    if (route.host !== undefined && !/^(\*|(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*)$/i.test(route.host)) {
+      problem(
+        at("routes", index, "host"),
+        `services.${name}.routes: expected "*", a host name or "*.example.org", got ${JSON.stringify(route.host)}`,
+      );
+    }
+  }
+  for (const [index, word] of raw.command.entries()) {
+    if (word.includes("{port}") && listen !== "port")
+      problem(at("command", index), `services.${name}.command uses {port}, which needs listen: port`);
+    if (word.includes("{socket}") && listen !== "socket")
+      problem(at("command", index), `services.${name}.command uses {socket}, which needs listen: socket`);
+  }
+  return {
+    name,
+    command: raw.command,
+    cwd,
+    ...environmentOf(name, raw, context),
+    user: raw.user ?? context.defaultUser,
+    umask: raw.umask ?? null,
+    replicas,
+    listen,
+    routes: (raw.routes ?? []).map((route) => ({
+      host: (route.host ?? "*").toLowerCase(),
+      path: route.path ?? "/",
+      bodyBytes: route.body ?? null,
+    })),
+    health: healthOf(name, raw.health, listen, context),
+    stop: {
+      graceMs: raw.stop?.grace ?? context.graceMs,
+      signal: raw.stop?.signal ?? "SIGTERM",
+      after: raw.stop?.after ?? "idle",
+    },
+    connections: raw.connections ?? 0,
+    memoryLimitBytes: raw.memory?.limit ?? null,
+    bundled: false,
+  };
+}
+
+function healthOf(
+  name: string,
+  raw: OwlYamlService["health"],
+  listen: ServiceConfig["listen"],
+  context: ServiceContext,
+): HealthConfig {
+  const path: ConfigPath = ["services", name, "health"];
+  const problem = (message: string) => context.problems.push({ where: context.positions.of(path), message });
+  const given = (["http", "command", "uptime"] as const).filter((key) => raw?.[key] !== undefined);
+  if (given.length > 1) problem(`services.${name}.health: one check, not ${given.join(" and ")} together`);
+  if (raw?.http !== undefined && listen === "none") {
+    problem(`services.${name}.health: an http check needs listen: socket or listen: port; use command or uptime`);
+  }
+  if (raw?.http !== undefined && !raw.http.startsWith("/"))
+    problem(`services.${name}.health.http: a path starts with /, got ${JSON.stringify(raw.http)}`);
+  let check: HealthCheck =
+    listen === "none" ? { kind: "uptime", uptimeMs: DEFAULTS.health.uptimeMs } : { kind: "connect" };
+  if (raw?.http !== undefined) check = { kind: "http", path: raw.http };
+  else if (raw?.command !== undefined) check = { kind: "command", command: raw.command };
+  else if (raw?.uptime !== undefined) check = { kind: "uptime", uptimeMs: raw.uptime };
+  return {
+    check,
+    intervalMs: raw?.interval ?? DEFAULTS.health.intervalMs,
+    timeoutMs: raw?.timeout ?? DEFAULTS.health.timeoutMs,
+  };
+}
+
+/** envFile first, env over it. In `env`, `${NAME}` is filled in, `file:/absolute` read; `{value: …}` is kept as it is. */
+function environmentOf(
+  name: string,
+  raw: OwlYamlService,
+  context: ServiceContext,
+): { env: Record<string, string>; secretEnv: readonly string[] } {
+  const values: Record<string, string> = {};
+  const secret = new Set<string>();
+  for (const [index, file] of (raw.envFile ?? []).entries())
+    Object.assign(values, readEnvFile(name, file, index, context));
+  for (const key of Object.keys(values)) secret.add(key);
+  for (const [key, variable] of Object.entries(raw.env ?? {})) {
+    const where = context.positions.of(["services", name, "env", key]);
+    if (!/^[A-Za-z_][A-Za-z0-9_.-]*$/.test(key)) {
+      context.problems.push({
+        where,
+        message: `services.${name}.env: ${JSON.stringify(key)} cannot be the name of a variable`,
+      });
+    }
+    if (/^OWL_(INSTANCE|SERVICE|RELEASE|SOCKET|MARK|APP_CONFIG)$/.test(key)) {
+      context.problems.push({ where, message: `services.${name}.env: ${key} is set by Owl itself` });
+    }
+    secret.delete(key);
+    if (variable.verbatim) {
+      values[key] = variable.text;
+      continue;
+    }
+    // Only an absolute path: `file:./dev.db` is a value many programs take themselves.
+    const resolved = variable.text.startsWith("file:/")
+      ? resolveSecret(variable.text, context.env, context.folder)
+      : fillFromEnvironment(variable.text, context.env);
+    if ("problem" in resolved)
+      context.problems.push({ where, message: `services.${name}.env.${key}: ${resolved.problem}` });
+    else {
+      values[key] = resolved.value;
+      if (resolved.value !== variable.text) secret.add(key);
+    }
+  }
+  return { env: values, secretEnv: [...secret] };
+}
+
+function readEnvFile(
+  name: string,
+  file: string,
+  index: number,
+  context: ServiceContext,
+): Readonly<Record<string, string>> {
+  const full = isAbsolute(file) ? file : join(context.folder, file);
+  const shown = relative(context.cwd, full).startsWith("..") ? full : relative(context.cwd, full);
+  let source: string;
+  try {
+    source = new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(full));
+  } catch (error) {
+    const reason = error instanceof TypeError ? "it is not UTF-8 text" : reasonOf(error);
+    const where = context.positions.has(["services", name, "envFile", index])
+      ? ["services", name, "envFile", index]
+      : ["services", name, "envFile"];
+    context.problems.push({
+      where: context.positions.of(where),
+      message: `services.${name}.envFile: cannot read ${full}: ${reason}`,
+    });
+    return {};
+  }
+  const parsed = parseEnvFile(source);
+  for (const one of parsed.problems)
+    context.problems.push({ where: `${shown}:${one.line}:${one.column}`, message: one.message });
+  for (const one of parsed.warnings) context.warnings.push(`${shown}:${one.line}:${one.column}: ${one.message}`);
+  return parsed.values;
+}
+
+/** The folder relative paths of a configuration start from. */
+export function folderOf(file: string | null, cwd: string): string {
+  return file === null ? cwd : dirname(file);
+}

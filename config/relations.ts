@@ -1,0 +1,132 @@
+// Rules between values: each message names both values, where they stand, and which way they must go.
+// Pure: takes the finished configuration and the places its values came from.
+
+import type { Config } from "./config.ts";
+import type { ConfigPath, Positions } from "./positions.ts";
+import type { ConfigProblem } from "./problems.ts";
+import { formatDuration } from "./units.ts";
+
+export interface RelationContext {
+  readonly positions: Positions;
+  /** Whether the rule about turn budgets applies: the bundled application, or `turn` given. */
+  readonly checkTurn: boolean;
+  readonly runDirectory: string;
+}
+
+/** The longest path a Unix socket may have (sockaddr_un holds 108 bytes, the last one a NUL). */
+export const SOCKET_PATH_BYTES = 107;
+
+/** Every broken relation of `config`. */
+export function brokenRelations(config: Config, context: RelationContext): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  const say = (path: ConfigPath, message: string) => problems.push({ where: context.positions.of(path), message });
+  const firstWritten = (...paths: ConfigPath[]) => paths.find((path) => context.positions.has(path)) ?? paths[0] ?? [];
+
+  if (context.checkTurn) {
+    const { finishMs, wrapUpMs } = config.turn;
+    const { graceMs } = config.stop;
+    if (finishMs + wrapUpMs >= graceMs) {
+      const sum = `turn.finish (${formatDuration(finishMs)}) + turn.wrapUp (${formatDuration(wrapUpMs)}) = ${formatDuration(finishMs + wrapUpMs)}`;
+      say(
+        firstWritten(["turn", "finish"], ["turn", "wrapUp"], ["stop", "grace"]),
+        `${sum} must be below stop.grace (${formatDuration(graceMs)})${elsewhere(context.positions, ["stop", "grace"])}`,
+      );
+    }
+  }
+  const { intervalMs, stalledAfterMs } = config.heartbeat;
+  if (intervalMs * 2 > stalledAfterMs) {
+    say(
+      firstWritten(["heartbeat", "interval"], ["heartbeat", "stalledAfter"]),
+      `heartbeat.interval (${formatDuration(intervalMs)}) must be at most half of heartbeat.stalledAfter (${formatDuration(stalledAfterMs)}), or one late beat looks like a hung worker`,
+    );
+  }
+  for (const [key, ms] of [
+    ["heartbeat.interval", intervalMs],
+    ["stop.grace", config.stop.graceMs],
+    ["proxy.connectTimeout", config.proxy.connectTimeoutMs],
+    ["turn.claim", config.turn.claimMs],
+    ["turn.limit", config.turn.limitMs],
+    ["rollout.healthTimeout", config.rollout.healthTimeoutMs],
+  ] as const) {
+    if (ms <= 0) say(key.split("."), `${key} (${formatDuration(ms)}) must be above 0s`);
+  }
+  for (const service of config.services.filter((one) => !one.bundled)) {
+    for (const [key, ms] of [
+      ["interval", service.health.intervalMs],
+      ["timeout", service.health.timeoutMs],
+    ] as const) {
+      if (ms <= 0)
+        say(
+          ["services", service.name, "health", key],
+          `services.${service.name}.health.${key} (${formatDuration(ms)}) must be above 0s`,
+        );
+    }
+  }
+  problems.push(...routeProblems(config, context.positions), ...addressProblems(config, context.positions));
+  problems.push(...socketProblems(config, context.runDirectory));
+  return problems;
+}
+
+/** `, owl.yaml:9:8` when that value is written in the file, so that both ends of a relation can be found. */
+function elsewhere(positions: Positions, path: ConfigPath): string {
+  return positions.has(path) ? `, ${positions.of(path)}` : " (the default)";
+}
+
+function routeProblems(config: Config, positions: Positions): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  const owner = new Map<string, string>();
+  for (const service of config.services) {
+    for (const [index, route] of service.routes.entries()) {
+      const key = `${route.host} ${route.path}`;
+      const other = owner.get(key);
+      if (other === undefined) owner.set(key, service.name);
+      else {
+        problems.push({
+          where: positions.of(["services", service.name, "routes", index]),
+          message: `services.${service.name} and services.${other} both have the route host ${route.host}, path ${route.path}; one request can go to one service only`,
+        });
+      }
+    }
+  }
+  return problems;
+}
+
+function addressProblems(config: Config, positions: Positions): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  const { listen, tls, metrics } = config.proxy;
+  const all = [
+    ...listen.map((address) => ({ address, path: ["proxy", "listen"] })),
+    ...(tls?.redirectFrom ? [{ address: tls.redirectFrom, path: ["proxy", "tls", "redirectFrom"] }] : []),
+    ...(metrics === null ? [] : [{ address: metrics, path: ["proxy", "metrics"] }]),
+  ];
+  const seen = new Map<string, string>();
+  for (const { address, path } of all) {
+    const key = `${address.host}:${address.port}`;
+    const other = seen.get(key);
+    if (other !== undefined)
+      problems.push({ where: positions.of(path), message: `${path.join(".")} (${key}) is already taken by ${other}` });
+    else seen.set(key, path.join("."));
+  }
+  if (metrics !== null && !["127.0.0.1", "::1", "localhost"].includes(metrics.host)) {
+    problems.push({
+      where: positions.of(["proxy", "metrics"]),
+      message: `proxy.metrics (${metrics.host}:${metrics.port}) must be a loopback address such as 127.0.0.1:9090: metrics are not for the public`,
+    });
+  }
+  return problems;
+}
+
+/** The longest socket an instance of this configuration will get must fit into sockaddr_un. */
+function socketProblems(config: Config, runDirectory: string): ConfigProblem[] {
+  const names = ["control", ...config.services.map((service) => `${service.name}-99999`)];
+  const longest = names.reduce((a, b) => (b.length > a.length ? b : a));
+  const path = `${runDirectory}/${longest}.sock`;
+  const bytes = Buffer.byteLength(path);
+  if (bytes <= SOCKET_PATH_BYTES) return [];
+  return [
+    {
+      where: "environment OWL_HOME",
+      message: `${path} would have ${bytes} bytes, a Unix socket's path may have ${SOCKET_PATH_BYTES}; choose an OWL_HOME that is ${bytes - SOCKET_PATH_BYTES} bytes shorter (now ${config.home})`,
+    },
+  ];
+}

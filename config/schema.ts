@@ -1,0 +1,168 @@
+// The shape of owl.yaml: every key, strict at every level. Values come out parsed (ms, bytes, addresses), not yet
+// completed by defaults (defaults.ts), not yet checked against each other (relations.ts).
+
+import { z } from "zod";
+import {
+  argv,
+  duration,
+  flag,
+  leaf,
+  listenAddress,
+  listenAddresses,
+  network,
+  oneOf,
+  secretLeaf,
+  size,
+  text,
+  umask,
+  whole,
+} from "./leaves.ts";
+
+const path = text("a path");
+const SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH"] as const;
+const SECRET = "a text, ${NAME} of the environment, or file:PATH";
+
+const proxy = z
+  .strictObject({
+    listen: listenAddresses,
+    processes: whole(1, 64),
+    connectTimeout: duration,
+    queueTimeout: duration,
+    drainTimeout: duration,
+    tls: z.strictObject({ cert: path, key: path, redirectFrom: listenAddress.optional(), hsts: duration.optional() }),
+    limits: z
+      .strictObject({
+        header: size,
+        headerTimeout: duration,
+        idleTimeout: duration,
+        connections: whole(1, 1_000_000),
+        body: size,
+        upload: size,
+      })
+      .partial(),
+    metrics: listenAddress,
+    engine: oneOf(["net", "http"]),
+    trust: z.array(network),
+    accessLog: flag,
+  })
+  .partial();
+
+/** Settings of PostgreSQL: numbers and truth values are taken as their text. */
+const settings = z.record(
+  z.string(),
+  leaf("a text, number or true/false", { type: ["string", "number", "boolean"] }, (raw) =>
+    ["string", "number", "boolean"].includes(typeof raw) ? { value: String(raw) } : null,
+  ),
+);
+
+const surge = leaf<"auto" | number>("auto or a whole number from 1 to 100", { type: ["string", "integer"] }, (raw) =>
+  raw === "auto" || (typeof raw === "number" && Number.isInteger(raw) && raw >= 1 && raw <= 100)
+    ? { value: raw as "auto" | number }
+    : null,
+);
+
+/** `KEY: text`, or `KEY: {value: text}` for a text that must be kept as it is whatever it looks like. */
+const variable = leaf<{ readonly text: string; readonly verbatim: boolean }>(
+  "a text, number or true/false (or {value: text} to keep it as it is)",
+  { type: ["string", "number", "boolean", "object"] },
+  (raw) => {
+    if (["string", "number", "boolean"].includes(typeof raw)) return { value: { text: String(raw), verbatim: false } };
+    const value = typeof raw === "object" && raw !== null ? (raw as Record<string, unknown>).value : undefined;
+    return typeof value === "string" && Object.keys(raw as object).length === 1
+      ? { value: { text: value, verbatim: true } }
+      : null;
+  },
+);
+
+const oneOrMany = leaf<readonly string[]>("a path or a list of paths", { type: ["string", "array"] }, (raw) => {
+  const list = Array.isArray(raw) ? raw : [raw];
+  return list.length > 0 && list.every((one) => typeof one === "string" && one !== "")
+    ? { value: list as string[] }
+    : null;
+});
+
+const route = z.strictObject({
+  host: text('a host name or "*"').optional(),
+  path: text("a path").optional(),
+  body: size.optional(),
+});
+
+const service = z.strictObject({
+  command: argv("[node, server.js]"),
+  cwd: path.optional(),
+  env: z.record(z.string(), variable).optional(),
+  envFile: oneOrMany.optional(),
+  user: text("a user name").optional(),
+  umask: umask.optional(),
+  replicas: whole(0, 1_000).optional(),
+  listen: oneOf(["socket", "port", "none"]).optional(),
+  routes: z.array(route).optional(),
+  health: z
+    .strictObject({
+      http: text("a path such as /readyz"),
+      command: argv("[curl, -f, localhost]"),
+      uptime: duration,
+      interval: duration,
+      timeout: duration,
+    })
+    .partial()
+    .optional(),
+  stop: z
+    .strictObject({ grace: duration, signal: oneOf(SIGNALS), after: oneOf(["idle", "routed-out"]) })
+    .partial()
+    .optional(),
+  connections: whole(0, 100_000).optional(),
+  memory: z.strictObject({ limit: size }).optional(),
+});
+
+const concurrency = z
+  .strictObject({
+    chat: whole(0, 1_000),
+    transcription: whole(0, 1_000),
+    playbook: whole(0, 1_000),
+    "schema-analysis": whole(0, 1_000),
+  })
+  .partial();
+
+export const owlYaml = z
+  .strictObject({
+    proxy,
+    database: z.strictObject({ url: secretLeaf(`a postgres:// URL (${SECRET})`) }),
+    postgres: z
+      .strictObject({ maxConnections: whole(10, 100_000), settings, binaries: text("auto or a directory") })
+      .partial(),
+    stop: z.strictObject({ grace: duration }).partial(),
+    turn: z.strictObject({ finish: duration, wrapUp: duration, claim: duration, limit: duration }).partial(),
+    rollout: z.strictObject({ healthTimeout: duration, surge }).partial(),
+    heartbeat: z.strictObject({ interval: duration, stalledAfter: duration }).partial(),
+    web: z.strictObject({ replicas: whole(0, 1_000), pool: whole(1, 10_000) }).partial(),
+    worker: z.strictObject({ replicas: whole(0, 1_000), pool: whole(1, 10_000), concurrency }).partial(),
+    services: z.record(z.string(), service),
+    model: z.strictObject({
+      baseUrl: text("an http(s) URL"),
+      apiKey: secretLeaf(SECRET).optional(),
+      name: text("the model's name"),
+    }),
+    transcription: z
+      .strictObject({
+        engine: oneOf(["openai", "command"]),
+        command: argv('[whisper-cli, "{file}"]'),
+        baseUrl: text("an http(s) URL"),
+        apiKey: secretLeaf(SECRET),
+        model: text("the model's name"),
+        onStop: oneOf(["handBack", "finish"]),
+      })
+      .partial(),
+    archive: z.strictObject({ roots: z.array(path) }),
+    dataSources: z.record(z.string(), z.strictObject({ url: secretLeaf(`a postgres:// URL (${SECRET})`) })),
+    mail: z.strictObject({ smtp: secretLeaf(`an smtp:// URL (${SECRET})`), from: text("a mail address").optional() }),
+  })
+  .partial();
+
+export type OwlYaml = z.output<typeof owlYaml>;
+export type OwlYamlService = z.output<typeof service>;
+
+/** JSON Schema of owl.yaml, for editors (`owlctl config schema`). */
+export function owlYamlJsonSchema(): Record<string, unknown> {
+  return { title: "owl.yaml", ...z.toJSONSchema(owlYaml, { io: "input" }) };
+}

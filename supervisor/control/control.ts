@@ -1,0 +1,68 @@
+// What the control server asks of the supervisor: the loop implements it, server.ts serves it, nobody else calls in.
+// Invariant: an expected refusal is an OwlError with a code of problems.ts; anything else thrown is a bug (500).
+
+import type {
+  Changed,
+  EventsQuery,
+  Killed,
+  LogLine,
+  OwlEvent,
+  PreflightLine,
+  Rollout,
+  RolloutLine,
+  RolloutPlan,
+  RolloutRequest,
+  ScaleRequest,
+  ShownConfig,
+  Status,
+  Why,
+} from "../../config/control-api.ts";
+
+/** Query of GET /v1/logs. `target` null: every instance. */
+export interface LogsQuery {
+  readonly target: string | null;
+  readonly lines: number | null;
+  readonly sinceMs: number | null;
+  readonly grep: RegExp | null;
+  readonly follow: boolean;
+}
+
+/**
+ * Refusals (OwlError codes): `service.unknown`, `instance.unknown`, `rollout.unknown` (names.ts builds them, with the
+ * nearest name), `rollout.busy` (data.rollout: the running id), `config.invalid`, `budget.exceeded`,
+ * `preflight.failed`, `service.stopped`, `disk.full`, `supervisor.stopping`.
+ */
+export interface Control {
+  status(): Promise<Status>;
+  /** Starts a rollout and returns it as it stands; the work goes on whoever listens. */
+  restart(request: RolloutRequest): Promise<Rollout>;
+  planRestart(request: RolloutRequest): Promise<RolloutPlan>;
+  /** Newest first. */
+  rollouts(): Promise<readonly Rollout[]>;
+  rollout(id: string): Promise<Rollout>;
+  /**
+   * Everything that happened in it so far, then what happens, then the rollout itself as the last line. Throws
+   * `rollout.unknown` at once, before the first line. Ends without a last line when the signal aborts.
+   */
+  watchRollout(id: string, signal: AbortSignal): Promise<AsyncIterable<RolloutLine>>;
+  /** Ends it after the current step. `id` null: the one that runs. */
+  cancelRollout(id: string | null): Promise<Rollout>;
+  events(query: EventsQuery, signal: AbortSignal): Promise<AsyncIterable<OwlEvent>>;
+  logs(query: LogsQuery, signal: AbortSignal): Promise<AsyncIterable<LogLine>>;
+  reload(): Promise<Changed>;
+  planReload(): Promise<RolloutPlan>;
+  scale(wanted: ScaleRequest): Promise<Changed>;
+  planScale(wanted: ScaleRequest): Promise<RolloutPlan>;
+  /** `name`: a service or an instance. */
+  start(name: string): Promise<Changed>;
+  stop(name: string): Promise<Changed>;
+  /** SIGKILL to the group of that instance, a person's explicit act. */
+  kill(instance: string): Promise<Killed>;
+  why(target: string): Promise<Why>;
+  preflight(): Promise<readonly PreflightLine[]>;
+  config(): Promise<ShownConfig>;
+  /** Resolves when it is decided; owld lets go of everything and exits 75 right after. */
+  reexec(): Promise<void>;
+  /** Where a ready bundled web instance listens, for `/v1/app/*`; null when there is none. */
+  appTarget(): { readonly socket: string } | { readonly host: string; readonly port: number } | null;
+}

@@ -1,0 +1,94 @@
+// The connection budget: sums of declared pool maxima against what PostgreSQL grants.
+// Pure. Invariant: whoever is admitted here can open all it declared, with owld's own connections still fitting in.
+
+/** Kept free for owld's own pool, migrations and cancel requests. */
+export const OWN_CONNECTIONS = 5;
+
+export interface DeclaredService {
+  readonly name: string;
+  readonly replicas: number;
+  /** Declared maximum of PostgreSQL connections per instance. */
+  readonly connections: number;
+}
+
+export interface ConnectionBudget {
+  /** Sum of `replicas x connections`. */
+  readonly steady: number;
+  /** Steady plus one more instance of the hungriest service: the peak of a rollout one by one. */
+  readonly surge: number;
+  /** Connections the server grants to ordinary roles; null: not known (no database, or not asked yet). */
+  readonly limit: number | null;
+  readonly verdict: "ok" | "warn" | "fail";
+  /** One sentence with the figures, for preflight and for the refusal. */
+  readonly reason: string;
+}
+
+export type Admission =
+  | { readonly admitted: true; readonly sum: number }
+  | { readonly admitted: false; readonly sum: number; readonly limit: number; readonly reason: string };
+
+/** Declared connections of every replica of every service. */
+export function steadySum(services: readonly DeclaredService[]): number {
+  return services.reduce((sum, service) => sum + service.replicas * service.connections, 0);
+}
+
+/** The steady sum with `width` instances more of the service that declares the most. */
+export function surgeSum(services: readonly DeclaredService[], width = 1): number {
+  const running = services.filter((service) => service.replicas > 0);
+  return steadySum(services) + width * Math.max(0, ...running.map((service) => service.connections));
+}
+
+/** Judges the declared sums: `fail` when the steady one does not fit, `warn` when only the surge does not. */
+export function assessBudget(services: readonly DeclaredService[], limit: number | null): ConnectionBudget {
+  const steady = steadySum(services);
+  const surge = surgeSum(services);
+  const own = `${OWN_CONNECTIONS} of Owl's own`;
+  const verdictOf = (verdict: ConnectionBudget["verdict"], reason: string): ConnectionBudget => ({
+    steady,
+    surge,
+    limit,
+    verdict,
+    reason,
+  });
+  if (limit === null || steady === 0) {
+    return verdictOf("ok", `The services declare ${steady} connections, ${surge} during a rollout.`);
+  }
+  if (steady + OWN_CONNECTIONS > limit) {
+    const reason = `The services declare ${steady} connections; with ${own} that is over the server's ${limit}.`;
+    return verdictOf("fail", reason);
+  }
+  if (surge + OWN_CONNECTIONS > limit) {
+    const reason = `A rollout needs ${surge} connections; with ${own} that is over the server's ${limit}.`;
+    return verdictOf("warn", reason);
+  }
+  return verdictOf("ok", `Steady ${steady} and rollout ${surge} connections fit in the server's ${limit}.`);
+}
+
+/**
+ * How many instances of `service` may run above its replicas at once, 0 to replicas: as many as the limit admits
+ * while every other service runs all its replicas.
+ */
+export function widestSurge(services: readonly DeclaredService[], service: string, limit: number | null): number {
+  const found = services.find((candidate) => candidate.name === service);
+  if (!found) return 0;
+  if (limit === null || found.connections === 0) return found.replicas;
+  const room = limit - OWN_CONNECTIONS - steadySum(services);
+  return Math.min(found.replicas, Math.max(0, Math.floor(room / found.connections)));
+}
+
+/**
+ * May one more instance start now? `living` holds the declared connections of every living instance, draining ones
+ * too, whatever release they are of. An instance without connections of its own is always admitted.
+ */
+export function admitInstance(
+  living: readonly number[],
+  starting: { readonly name: string; readonly connections: number },
+  limit: number | null,
+): Admission {
+  const sum = living.reduce((total, declared) => total + declared, 0) + starting.connections;
+  if (limit === null || starting.connections === 0 || sum + OWN_CONNECTIONS <= limit) return { admitted: true, sum };
+  const reason =
+    `Starting ${starting.name} would make ${sum} declared connections; ` +
+    `with ${OWN_CONNECTIONS} of Owl's own that is over the server's ${limit}.`;
+  return { admitted: false, sum, limit, reason };
+}

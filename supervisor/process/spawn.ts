@@ -1,0 +1,172 @@
+// Starts instances and watches their exits, its own children and adopted ones alike.
+// Invariant: a child shares nothing with owld but an append-only log file and the FIFO's write end, so owld may die.
+// node:child_process, not execa: the pid and its start time are needed in the very tick of the spawn, before the
+// child can be reaped, and no stream, cleanup hook or timer of ours may hang on it.
+
+import { type ChildProcess, spawn as spawnChild } from "node:child_process";
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from "node:fs";
+import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import { asError, invariant, OwlError } from "../../config/errors.ts";
+import type { Clock } from "../../config/time.ts";
+import type { ExitReport, ProcessTable, RunningProcess, Spawner, SpawnRequest } from "../ports.ts";
+import { createFifoSource, type FifoSource, openWriteEnd } from "./exit-fifo.ts";
+import { createExitWatch } from "./exit-watch.ts";
+import { createProcReader, identityOf, type ProcReader } from "./proc-identity.ts";
+import { switchUser, type UserSwitch } from "./user-switch.ts";
+
+export interface SpawnerParts {
+  readonly clock: Clock;
+  readonly table: ProcessTable;
+  readonly reader?: ProcReader;
+  readonly fifos?: FifoSource;
+}
+
+/** A Spawner of this machine. `stop()` ends its watching; the processes live on. */
+export function createSpawner(parts: SpawnerParts): Spawner & { stop(): void } {
+  const reader = parts.reader ?? createProcReader();
+  const fifos = parts.fifos ?? createFifoSource();
+  const watch = createExitWatch(parts.clock, parts.table);
+
+  return {
+    async spawn(request) {
+      // Looked for before setpriv hides a missing command behind an exit code of its own.
+      const file = findCommand(request, request.argv[0]);
+      const to = await switchUser(
+        request.user === null ? request.argv : [file, ...request.argv.slice(1)],
+        request.user,
+      );
+      const command = request.user === null ? file : to.argv[0];
+      await fifos.create(request.exitFifo);
+      return startProcess(request, command, to, reader);
+    },
+    adopt(identity, exitFifo) {
+      if (!parts.table.isAlive(identity)) return null;
+      return watch.watch(identity, exitFifo);
+    },
+    stop: () => watch.stop(),
+  };
+}
+
+async function startProcess(
+  request: SpawnRequest,
+  command: string,
+  to: UserSwitch,
+  reader: ProcReader,
+): Promise<RunningProcess> {
+  const opened: number[] = [];
+  let child: ChildProcess;
+  try {
+    mkdirSync(dirname(request.logFile), { recursive: true, mode: 0o750 });
+    const log = openSync(request.logFile, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, 0o640);
+    opened.push(log);
+    const end = openWriteEnd(request.exitFifo);
+    opened.push(end);
+    child = withUmask(request.umask, () =>
+      spawnChild(command, to.argv.slice(1), {
+        argv0: to.argv[0],
+        cwd: request.cwd,
+        env: { ...request.env },
+        detached: true,
+        uid: to.uid,
+        gid: to.gid,
+        stdio: ["ignore", log, log, end, ...(request.descriptors ?? [])],
+      }),
+    );
+  } catch (error) {
+    throw spawnFailure(request, error);
+  } finally {
+    for (const fd of opened) closeSync(fd);
+  }
+  if (child.pid === undefined) {
+    const failure = await new Promise<unknown>((resolve) => child.once("error", resolve));
+    throw spawnFailure(request, failure);
+  }
+  return watchChild(child, child.pid, reader);
+}
+
+/** The umask is the whole process's, but spawn is synchronous: no other code of owld runs while it is the child's. */
+function withUmask<T>(umask: number | null, run: () => T): T {
+  if (umask === null) return run();
+  const own = process.umask(umask);
+  try {
+    return run();
+  } finally {
+    process.umask(own);
+  }
+}
+
+/** Must be called in the tick of the spawn: not reaped yet, the child's number is surely its own. */
+function watchChild(child: ChildProcess, pid: number, reader: ProcReader): RunningProcess {
+  const exited = Promise.withResolvers<ExitReport>();
+  child.on("exit", (code, signal) => exited.resolve({ known: true, code, signal }));
+  const stat = reader.stat(pid);
+  invariant(stat !== null, "a child that was not reaped yet has a /proc entry");
+  return {
+    identity: identityOf(reader, stat),
+    exited: exited.promise,
+    release() {
+      child.removeAllListeners("exit");
+      child.unref();
+    },
+  };
+}
+
+/** The file to run: `name` as it is with a slash in it, else found in the child's own PATH. Throws `spawn.failed`. */
+function findCommand(request: SpawnRequest, name: string): string {
+  if (!isDirectory(request.cwd)) {
+    throw new OwlError("spawn.failed", `${request.instance}: its directory ${request.cwd} does not exist.`, {
+      next: `Create it or change \`cwd:\` of ${request.service} in owl.yaml.`,
+      data: { instance: request.instance, cwd: request.cwd },
+    });
+  }
+  const paths = name.includes("/")
+    ? [isAbsolute(name) ? name : resolve(request.cwd, name)]
+    : (request.env.PATH ?? "/usr/local/bin:/usr/bin:/bin")
+        .split(delimiter)
+        .map((directory) => join(resolve(request.cwd, directory), name));
+  const found = paths.find((path) => !isDirectory(path) && mayExecute(path));
+  if (found !== undefined) return found;
+  const there = paths.find((path) => existsSync(path));
+  const why = there === undefined ? "was not found" : `is not an executable file (${there})`;
+  const next = there === undefined && !name.includes("/") ? "Install it, or give its whole path" : "Check the path";
+  throw new OwlError("spawn.failed", `${request.instance}: the command ${JSON.stringify(name)} ${why}.`, {
+    next: `${next} in \`command:\` of ${request.service} in owl.yaml.`,
+    data: { instance: request.instance, command: name },
+  });
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function mayExecute(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  EAGAIN: "Too many processes: raise TasksMax of the unit or `ulimit -u`.",
+  ENOMEM: "Memory is short: stop something or lower the replicas; it is tried again.",
+  EMFILE: "Too many open files: raise LimitNOFILE of the unit or `ulimit -n`.",
+  ENFILE: "Too many open files on this machine: raise fs.file-max.",
+  ENOSPC: "The disk is full: free some space; it is tried again.",
+  ENOEXEC: "The file is no program: its first line may lack `#!`.",
+  E2BIG: "The environment and the arguments together are too long.",
+  EPERM: "owld may not do that as this user: run it as root, or remove `user:`.",
+};
+
+function spawnFailure(request: SpawnRequest, caught: unknown): OwlError {
+  if (caught instanceof OwlError) return caught;
+  const error = asError(caught) as NodeJS.ErrnoException;
+  // The message of a spawn error repeats the whole argv: only the code is told.
+  const reason = error.code ?? error.name;
+  return new OwlError("spawn.failed", `${request.instance} could not be started: ${reason}.`, {
+    next: HINTS[reason] ?? `Look at \`command:\` of ${request.service} in owl.yaml.`,
+    data: { instance: request.instance, reason },
+    cause: error,
+  });
+}

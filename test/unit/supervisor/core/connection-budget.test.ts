@@ -1,0 +1,86 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  admitInstance,
+  assessBudget,
+  OWN_CONNECTIONS,
+  widestSurge,
+} from "../../../../supervisor/core/connection-budget.ts";
+
+const reference = [
+  { name: "web", replicas: 2, connections: 144 },
+  { name: "worker", replicas: 2, connections: 35 },
+];
+
+describe("the reference figures", () => {
+  test("two web of 144 and two workers of 35 are 358 steady and 502 while web is replaced", () => {
+    expect(assessBudget(reference, 597)).toMatchObject({ steady: 358, surge: 502, verdict: "ok" });
+  });
+
+  test("with max_connections 300 the steady sum already fails, and the sentence names the figures", () => {
+    const budget = assessBudget(reference, 297);
+    expect(budget.verdict).toBe("fail");
+    expect(budget.reason).toContain("358");
+    expect(budget.reason).toContain("297");
+  });
+
+  test("a limit between the two sums is a warning only", () => {
+    expect(assessBudget(reference, 400).verdict).toBe("warn");
+  });
+});
+
+describe("the widest surge", () => {
+  test("is one for web and two for worker with max_connections 600", () => {
+    expect(widestSurge(reference, "web", 597)).toBe(1);
+    expect(widestSurge(reference, "worker", 597)).toBe(2);
+  });
+
+  test("is none where the steady sum leaves no room, and all replicas where nothing is declared", () => {
+    expect(widestSurge(reference, "web", 400)).toBe(0);
+    expect(widestSurge([{ name: "web", replicas: 3, connections: 0 }], "web", 10)).toBe(3);
+    expect(widestSurge(reference, "web", null)).toBe(2);
+    expect(widestSurge(reference, "no-such-service", 597)).toBe(0);
+  });
+});
+
+describe("admission", () => {
+  test("counts draining instances too and says the sum it refused", () => {
+    const living = [144, 144, 144, 35, 35];
+    expect(admitInstance(living, { name: "web-6", connections: 144 }, 597)).toMatchObject({
+      admitted: false,
+      sum: 646,
+      limit: 597,
+    });
+    expect(admitInstance(living, { name: "worker-7", connections: 35 }, 597)).toEqual({ admitted: true, sum: 537 });
+  });
+
+  test("never refuses a service without connections, nor one whose server's limit is unknown", () => {
+    expect(admitInstance([500], { name: "site-1", connections: 0 }, 100).admitted).toBe(true);
+    expect(admitInstance([500], { name: "web-1", connections: 144 }, null).admitted).toBe(true);
+  });
+
+  test("the widest surge is admitted to its last instance, and one more is not", () => {
+    const service = fc.record({
+      name: fc.constantFrom("web", "worker", "site"),
+      replicas: fc.integer({ min: 1, max: 5 }),
+      connections: fc.integer({ min: 1, max: 200 }),
+    });
+    const services = fc.uniqueArray(service, { minLength: 1, selector: (s) => s.name });
+    fc.assert(
+      fc.property(services, fc.integer({ min: 0, max: 2_000 }), (declared, limit) => {
+        if (assessBudget(declared, limit).verdict === "fail") return;
+        for (const one of declared) {
+          const width = widestSurge(declared, one.name, limit);
+          const living = declared.flatMap((s) => Array<number>(s.replicas).fill(s.connections));
+          for (let extra = 0; extra < width; extra++) {
+            expect(admitInstance(living, one, limit).admitted).toBe(true);
+            living.push(one.connections);
+          }
+          if (width < one.replicas) expect(admitInstance(living, one, limit).admitted).toBe(false);
+          expect(living.reduce((a, b) => a + b, OWN_CONNECTIONS)).toBeLessThanOrEqual(limit);
+        }
+      }),
+      { seed: 20, numRuns: 300 },
+    );
+  });
+});
