@@ -103,14 +103,14 @@ export class Dispatch {
   failed(stage: "sent" | "answering", reused: boolean, detail: string, answer: AnswerReason = "failedAfterSend"): void {
     const upstream = this.#leave();
     if (upstream === null) return;
-    const { then, reason } = retryRowFor({
+    const { does, reason } = retryRowFor({
       stage,
       reusedConnection: reused,
       repeatable: mayReuseConnection(this.#facts.method) && this.#facts.bodyBytes === 0,
       resent: this.#resent,
     });
     this.#note(upstream, reason, detail);
-    if (then === "resendFresh") {
+    if (does === "resendFresh") {
       this.#resent = true;
       this.#countRetry(upstream, reason);
       this.#send(upstream, false);
@@ -118,7 +118,7 @@ export class Dispatch {
     }
     this.#deps.counters.retryReason(reason);
     this.#tellLedger("refused", reason);
-    if (then === "cut") {
+    if (does === "cut") {
       this.#finish(true);
       this.#engine.cut();
     } else {

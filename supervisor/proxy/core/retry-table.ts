@@ -26,20 +26,20 @@ export type RetryAction =
 
 export interface RetryRow {
   readonly when: Partial<FailedAttempt>;
-  readonly then: RetryAction;
+  readonly does: RetryAction;
   /** Names the row in counters and ledger. */
   readonly reason: string;
 }
 
 export const RETRY_TABLE: readonly RetryRow[] = [
-  { when: { stage: "connecting" }, then: "tryNext", reason: "connectFailed" },
+  { when: { stage: "connecting" }, does: "tryNext", reason: "connectFailed" },
   {
     when: { stage: "sent", reusedConnection: true, repeatable: true, resent: false },
-    then: "resendFresh",
+    does: "resendFresh",
     reason: "reusedConnectionClosed",
   },
-  { when: { stage: "sent" }, then: "refuse", reason: "failedAfterSend" },
-  { when: {}, then: "cut", reason: "failedWhileAnswering" },
+  { when: { stage: "sent" }, does: "refuse", reason: "failedAfterSend" },
+  { when: {}, does: "cut", reason: "failedWhileAnswering" },
 ];
 
 /** The row that holds for `attempt`. */
@@ -47,7 +47,7 @@ export function retryRowFor(attempt: FailedAttempt): RetryRow {
   const row = RETRY_TABLE.find(({ when }) =>
     (Object.keys(when) as (keyof FailedAttempt)[]).every((key) => when[key] === attempt[key]),
   );
-  return row ?? { when: {}, then: "cut", reason: "failedWhileAnswering" };
+  return row ?? { when: {}, does: "cut", reason: "failedWhileAnswering" };
 }
 
 /** The answer when every upstream was tried and none could be connected to. */
