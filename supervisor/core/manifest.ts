@@ -76,7 +76,16 @@ export function parseManifest(text: string): Manifest {
     if (why) throw refuse(`manifest.json links ${JSON.stringify(path)} to ${JSON.stringify(target)}, ${why}`);
     if (path in parsed.data.files) throw refuse(`manifest.json names ${JSON.stringify(path)} both as file and as link`);
   }
+  const through = Object.keys(parsed.data.files).find((path) =>
+    parentsOf(path).some((parent) => parent in parsed.data.links),
+  );
+  if (through !== undefined) throw refuse(`manifest.json names ${JSON.stringify(through)}, which lies behind a link`);
   return parsed.data;
+}
+
+function parentsOf(path: string): string[] {
+  const parts = path.split("/").slice(0, -1);
+  return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
 }
 
 /** Why `path` may not stand in a release, or null: absolute, climbing, empty or doubled parts, control characters. */
