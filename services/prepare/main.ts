@@ -47,7 +47,8 @@ async function prepare(): Promise<void> {
 try {
   await prepare();
 } catch (error) {
-  const known = error instanceof OwlError ? { code: error.code, next: error.next } : {};
-  say("failed", asError(error).message, known);
+  // owld shows what is no progress line as the reason.
+  const next = error instanceof OwlError && error.next ? ` ${error.next}` : "";
+  process.stderr.write(`${asError(error).message}${next}\n`);
   process.exitCode = 1;
 }
