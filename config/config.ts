@@ -86,6 +86,8 @@ export interface ServiceConfig {
   readonly cwd: string;
   /** The service's own variables, secrets resolved, env files read. */
   readonly env: Readonly<Record<string, string>>;
+  /** Names of those variables whose value came from `${NAME}`, `file:` or an env file: never shown. */
+  readonly secretEnv?: readonly string[];
   readonly user: string | null;
   readonly umask: number | null;
   readonly replicas: number;

@@ -67,7 +67,7 @@ export function ownService(
     name,
     command: raw.command,
     cwd,
-    env: environmentOf(name, raw, context),
+    ...environmentOf(name, raw, context),
     user: raw.user ?? context.defaultUser,
     umask: raw.umask ?? null,
     replicas,
@@ -117,10 +117,16 @@ function healthOf(
 }
 
 /** envFile first, env over it. In `env`, `${NAME}` is filled in, `file:/absolute` read; `{value: …}` is kept as it is. */
-function environmentOf(name: string, raw: OwlYamlService, context: ServiceContext): Record<string, string> {
+function environmentOf(
+  name: string,
+  raw: OwlYamlService,
+  context: ServiceContext,
+): { env: Record<string, string>; secretEnv: readonly string[] } {
   const values: Record<string, string> = {};
+  const secret = new Set<string>();
   for (const [index, file] of (raw.envFile ?? []).entries())
     Object.assign(values, readEnvFile(name, file, index, context));
+  for (const key of Object.keys(values)) secret.add(key);
   for (const [key, variable] of Object.entries(raw.env ?? {})) {
     const where = context.positions.of(["services", name, "env", key]);
     if (!/^[A-Za-z_][A-Za-z0-9_.-]*$/.test(key)) {
@@ -132,6 +138,7 @@ function environmentOf(name: string, raw: OwlYamlService, context: ServiceContex
     if (/^OWL_(INSTANCE|SERVICE|RELEASE|SOCKET|MARK|APP_CONFIG)$/.test(key)) {
       context.problems.push({ where, message: `services.${name}.env: ${key} is set by Owl itself` });
     }
+    secret.delete(key);
     if (variable.verbatim) {
       values[key] = variable.text;
       continue;
@@ -142,9 +149,12 @@ function environmentOf(name: string, raw: OwlYamlService, context: ServiceContex
       : fillFromEnvironment(variable.text, context.env);
     if ("problem" in resolved)
       context.problems.push({ where, message: `services.${name}.env.${key}: ${resolved.problem}` });
-    else values[key] = resolved.value;
+    else {
+      values[key] = resolved.value;
+      if (resolved.value !== variable.text) secret.add(key);
+    }
   }
-  return values;
+  return { env: values, secretEnv: [...secret] };
 }
 
 function readEnvFile(

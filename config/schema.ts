@@ -20,7 +20,7 @@ import {
 
 const path = text("a path");
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH"] as const;
-const SECRET = `a text, ${"${NAME}"} of the environment, or file:PATH`;
+const SECRET = "a text, ${NAME} of the environment, or file:PATH";
 
 const proxy = z
   .strictObject({

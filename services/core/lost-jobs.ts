@@ -1,0 +1,34 @@
+// What becomes of a job whose worker is gone, by the kind table. Pure: facts in, verdict out.
+
+import type { JobKindRow } from "./job-kinds.ts";
+
+export interface LostJob {
+  /** How often a worker was lost under this job before. */
+  readonly losses: number;
+  readonly stopRequested: boolean;
+}
+
+export type LostVerdict =
+  | { readonly verdict: "requeue"; readonly reason: string }
+  | { readonly verdict: "fail"; readonly reason: string }
+  | { readonly verdict: "stop"; readonly reason: string };
+
+/** The kind's rule for a lost job. A stop the user asked for is honoured before anything is run again. */
+export function lostJobVerdict(row: JobKindRow, job: LostJob): LostVerdict {
+  if (job.stopRequested) return { verdict: "stop", reason: "a stop had been asked for" };
+  if (row.lost === "fail") return { verdict: "fail", reason: row.why };
+  if (job.losses >= row.lossLimit) return { verdict: "fail", reason: `its worker was lost ${job.losses + 1} times` };
+  return { verdict: "requeue", reason: row.why };
+}
+
+export interface Silence {
+  readonly heartbeatAgeMs: number;
+  readonly stalledAfterMs: number;
+  /** How long the observer's own heartbeat has succeeded without a break. */
+  readonly observerHealthyForMs: number;
+}
+
+/** True when a silent worker may be taken for gone: an observer that was cut off itself sees nothing. */
+export function mayDeclareGone(silence: Silence): boolean {
+  return silence.heartbeatAgeMs > silence.stalledAfterMs && silence.observerHealthyForMs > silence.stalledAfterMs;
+}

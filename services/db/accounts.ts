@@ -1,0 +1,138 @@
+// Accounts, sessions and failed sign-ins. Invariant: a session's id is stored hashed only.
+
+import type { Sql } from "./pool.ts";
+
+export type Role = "administrator" | "member";
+
+export interface AccountRow {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly passwordHash: string;
+  readonly initialPassword: boolean;
+  readonly createdAt: Date;
+  readonly disabledAt: Date | null;
+}
+
+const COLUMNS = `a.id, a.name, a.role, a.password_hash AS "passwordHash", a.initial_password AS "initialPassword",
+  a.created_at AS "createdAt", a.disabled_at AS "disabledAt"`;
+
+/** The account of that (lower-case) name. */
+export async function findAccount(sql: Sql, name: string): Promise<AccountRow | null> {
+  const { rows } = await sql.query<AccountRow>(`SELECT ${COLUMNS} FROM owl.account a WHERE name = $1`, [name]);
+  return rows[0] ?? null;
+}
+
+export async function listAccounts(sql: Sql): Promise<readonly AccountRow[]> {
+  const { rows } = await sql.query<AccountRow>(`SELECT ${COLUMNS} FROM owl.account a ORDER BY name`);
+  return rows;
+}
+
+/** Inserts an account; false when the name is taken. */
+export async function insertAccount(
+  sql: Sql,
+  account: { id: string; name: string; role: Role; passwordHash: string; initialPassword: boolean },
+): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `INSERT INTO owl.account (id, name, role, password_hash, initial_password) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (name) DO NOTHING`,
+    [account.id, account.name, account.role, account.passwordHash, account.initialPassword],
+  );
+  return rowCount === 1;
+}
+
+/** Sets a password and ends the account's sessions but `keep`. */
+export async function setPassword(
+  sql: Sql,
+  id: string,
+  passwordHash: string,
+  initial: boolean,
+  keep: Buffer | null,
+): Promise<void> {
+  await sql.query(
+    `WITH changed AS (UPDATE owl.account SET password_hash = $2, initial_password = $3 WHERE id = $1)
+     DELETE FROM owl.session WHERE account_id = $1 AND id_hash IS DISTINCT FROM $4`,
+    [id, passwordHash, initial, keep],
+  );
+}
+
+/** Disables (and signs out) or enables an account; false when it is not there. */
+export async function setDisabled(sql: Sql, name: string, disabled: boolean): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `WITH signed_out AS (
+       DELETE FROM owl.session s USING owl.account a WHERE $2 AND s.account_id = a.id AND a.name = $1)
+     UPDATE owl.account SET disabled_at = CASE WHEN $2 THEN coalesce(disabled_at, clock_timestamp()) END
+      WHERE name = $1`,
+    [name, disabled],
+  );
+  return rowCount === 1;
+}
+
+/** How many administrators can still sign in. */
+export async function countAdministrators(sql: Sql): Promise<number> {
+  const { rows } = await sql.query<{ n: number }>(
+    "SELECT count(*)::int AS n FROM owl.account WHERE role = 'administrator' AND disabled_at IS NULL",
+  );
+  return rows[0]?.n ?? 0;
+}
+
+export async function insertSession(sql: Sql, idHash: Buffer, accountId: string, lifeMs: number): Promise<void> {
+  await sql.query(
+    `INSERT INTO owl.session (id_hash, account_id, expires_at)
+     VALUES ($1, $2, clock_timestamp() + make_interval(secs => $3::float8 / 1000))`,
+    [idHash, accountId, lifeMs],
+  );
+}
+
+/** The account of a living session; `due`: it was last extended more than an hour ago. */
+export async function findSession(sql: Sql, idHash: Buffer): Promise<(AccountRow & { due: boolean }) | null> {
+  const { rows } = await sql.query<AccountRow & { due: boolean }>(
+    `SELECT ${COLUMNS}, s.seen_at < clock_timestamp() - interval '1 hour' AS due
+       FROM owl.session s JOIN owl.account a ON a.id = s.account_id
+      WHERE s.id_hash = $1 AND s.expires_at > clock_timestamp() AND a.disabled_at IS NULL`,
+    [idHash],
+  );
+  return rows[0] ?? null;
+}
+
+export async function extendSession(sql: Sql, idHash: Buffer, lifeMs: number): Promise<void> {
+  await sql.query(
+    `UPDATE owl.session SET seen_at = clock_timestamp(),
+            expires_at = clock_timestamp() + make_interval(secs => $2::float8 / 1000) WHERE id_hash = $1`,
+    [idHash, lifeMs],
+  );
+}
+
+export async function deleteSession(sql: Sql, idHash: Buffer): Promise<void> {
+  await sql.query("DELETE FROM owl.session WHERE id_hash = $1", [idHash]);
+}
+
+/** Failed sign-ins of each subject within the last `windowS` seconds. */
+export async function countLoginFailures(
+  sql: Sql,
+  subjects: readonly string[],
+  windowS: number,
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await sql.query<{ subject: string; n: number }>(
+    `SELECT subject, count(*)::int AS n FROM owl.login_failure
+      WHERE subject = ANY($1) AND at > clock_timestamp() - make_interval(secs => $2) GROUP BY subject`,
+    [subjects, windowS],
+  );
+  return new Map(rows.map((row) => [row.subject, row.n]));
+}
+
+export async function recordLoginFailure(sql: Sql, subjects: readonly string[]): Promise<void> {
+  await sql.query("INSERT INTO owl.login_failure (subject) SELECT unnest($1::text[])", [subjects]);
+}
+
+export async function forgetLoginFailures(sql: Sql, subjects: readonly string[]): Promise<void> {
+  await sql.query("DELETE FROM owl.login_failure WHERE subject = ANY($1)", [subjects]);
+}
+
+/** Removes what has expired; housekeeping. */
+export async function sweepSessions(sql: Sql): Promise<void> {
+  await sql.query(
+    `WITH old AS (DELETE FROM owl.login_failure WHERE at < clock_timestamp() - interval '1 day')
+     DELETE FROM owl.session WHERE expires_at < clock_timestamp()`,
+  );
+}

@@ -1,0 +1,135 @@
+// Claiming, handing back and reclaiming rows of any kind: the claim columns are the same in every kind's table.
+// Invariant: attempt is the fence. It rises at each claim; every write of a running job names it, and 0 rows means lost.
+
+import { JOB_KINDS, type JobKind } from "../../config/config.ts";
+import { jobKindRow } from "../core/job-kinds.ts";
+import type { Sql } from "./pool.ts";
+import type { QueuedJob } from "./queue.ts";
+
+/** A row this worker runs. */
+export interface Claim extends QueuedJob {
+  readonly attempt: number;
+  readonly worker: string;
+}
+
+const table = (kind: JobKind): string => `owl.${jobKindRow(kind).table}`;
+
+/** queued -> running for this worker, or null when the row is no longer waiting under that queue job. */
+export async function claimRow(sql: Sql, job: QueuedJob, worker: string): Promise<Claim | null> {
+  const { rows } = await sql.query<{ attempt: number }>(
+    `UPDATE ${table(job.kind)}
+        SET state = 'running', attempt = attempt + 1, claimed_by = $3, claimed_at = clock_timestamp()
+      WHERE id = $1 AND queue_job = $2 AND state = 'queued' AND stop_requested_at IS NULL
+        AND EXISTS (SELECT 1 FROM owl.worker w WHERE w.id = $3 AND w.gone_at IS NULL AND w.stopped_at IS NULL)
+      RETURNING attempt`,
+    [job.id, job.queueJob, worker],
+  );
+  const row = rows[0];
+  return row ? { ...job, attempt: row.attempt, worker } : null;
+}
+
+/** running -> queued under a new queue job; false when the claim is no longer ours. */
+export async function handBackRow(sql: Sql, claim: Claim, queueJob: string): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `UPDATE ${table(claim.kind)} SET state = 'queued', claimed_by = NULL, claimed_at = NULL, queue_job = $4
+      WHERE id = $1 AND attempt = $2 AND claimed_by = $3 AND state = 'running'`,
+    [claim.id, claim.attempt, claim.worker, queueJob],
+  );
+  return rowCount === 1;
+}
+
+/** Of these claims, those that are no longer ours, and those the user asked to stop. */
+export async function checkClaims(
+  sql: Sql,
+  claims: readonly Claim[],
+): Promise<{ readonly lost: readonly Claim[]; readonly stop: readonly Claim[] }> {
+  const lost: Claim[] = [];
+  const stop: Claim[] = [];
+  for (const kind of JOB_KINDS) {
+    const held = claims.filter((claim) => claim.kind === kind);
+    if (held.length === 0) continue;
+    const { rows } = await sql.query<{ id: string; attempt: number; stop: boolean }>(
+      `SELECT id, attempt, stop_requested_at IS NOT NULL AS stop FROM ${table(kind)}
+        WHERE id = ANY($1::uuid[]) AND state = 'running' AND claimed_by = $2`,
+      [held.map((claim) => claim.id), held[0]?.worker],
+    );
+    const found = new Map(rows.map((row) => [row.id, row]));
+    for (const claim of held) {
+      const row = found.get(claim.id);
+      if (!row || row.attempt !== claim.attempt) lost.push(claim);
+      else if (row.stop) stop.push(claim);
+    }
+  }
+  return { lost, stop };
+}
+
+export interface LostRow {
+  readonly kind: JobKind;
+  readonly id: string;
+  readonly attempt: number;
+  readonly losses: number;
+  readonly claimedBy: string;
+  readonly queueJob: string | null;
+  readonly stopRequested: boolean;
+}
+
+/** Running rows whose worker is marked gone, has deregistered, or is not known at all. */
+export async function findLostRows(sql: Sql): Promise<readonly LostRow[]> {
+  const parts = JOB_KINDS.map(
+    (kind) =>
+      `SELECT '${kind}' AS kind, r.id, r.attempt, r.losses, r.claimed_by, r.queue_job, r.stop_requested_at IS NOT NULL AS stop
+         FROM ${table(kind)} r LEFT JOIN owl.worker w ON w.id = r.claimed_by
+        WHERE r.state = 'running' AND (w.id IS NULL OR w.gone_at IS NOT NULL OR w.stopped_at IS NOT NULL)`,
+  );
+  const { rows } = await sql.query<{
+    kind: JobKind;
+    id: string;
+    attempt: number;
+    losses: number;
+    claimed_by: string;
+    queue_job: string | null;
+    stop: boolean;
+  }>(parts.join(" UNION ALL "));
+  return rows.map((row) => ({
+    kind: row.kind,
+    id: row.id,
+    attempt: row.attempt,
+    losses: row.losses,
+    claimedBy: row.claimed_by,
+    queueJob: row.queue_job,
+    stopRequested: row.stop,
+  }));
+}
+
+/** Locks a lost row for its one reclaim; false when another reclaimer has it or it is no longer lost. */
+export async function lockLostRow(sql: Sql, row: LostRow): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `SELECT 1 FROM ${table(row.kind)} WHERE id = $1 AND attempt = $2 AND claimed_by = $3 AND state = 'running'
+      FOR UPDATE SKIP LOCKED`,
+    [row.id, row.attempt, row.claimedBy],
+  );
+  return rowCount === 1;
+}
+
+/** A lost row back in line under a new queue job. */
+export async function requeueLostRow(sql: Sql, row: LostRow, queueJob: string): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `UPDATE ${table(row.kind)}
+        SET state = 'queued', losses = losses + 1, claimed_by = NULL, claimed_at = NULL, queue_job = $4
+      WHERE id = $1 AND attempt = $2 AND claimed_by = $3 AND state = 'running'`,
+    [row.id, row.attempt, row.claimedBy, queueJob],
+  );
+  return rowCount === 1;
+}
+
+/** Asks that the running row be stopped by its worker (NOTIFY owl_stop kind:id); false when it is not running. */
+export async function requestStop(sql: Sql, kind: JobKind, id: string): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `WITH asked AS (
+       UPDATE ${table(kind)} SET stop_requested_at = coalesce(stop_requested_at, clock_timestamp())
+        WHERE id = $1 AND state = 'running' RETURNING id)
+     SELECT pg_notify('owl_stop', $2 || ':' || id::text) FROM asked`,
+    [id, kind],
+  );
+  return rowCount === 1;
+}

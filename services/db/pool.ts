@@ -1,0 +1,113 @@
+// The metastore's connection pool and transactions. Invariant: an idle client's error never ends the process, and no
+// statement outlives `statementTimeoutMs` on the server.
+
+import pg from "pg";
+
+export interface SqlResult<Row> {
+  readonly rows: Row[];
+  readonly rowCount: number;
+}
+
+/** Something statements run on: the pool itself, or one transaction. */
+export interface Sql {
+  query<Row extends object = Record<string, unknown>>(
+    text: string,
+    values?: readonly unknown[],
+  ): Promise<SqlResult<Row>>;
+}
+
+export interface Database extends Sql {
+  /** Runs `work` in one transaction; a throw rolls back and is thrown on. */
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** As `transaction`, but rolls back without an error when `work` returns undefined. */
+  attempt<T>(work: (sql: Sql) => Promise<T | undefined>): Promise<T | undefined>;
+  /** Pool size and use now. */
+  counts(): { readonly max: number; readonly total: number; readonly idle: number; readonly waiting: number };
+  stop(): Promise<void>;
+}
+
+export interface PoolOptions {
+  readonly url: string;
+  readonly max: number;
+  readonly statementTimeoutMs?: number;
+  readonly onError: (error: Error) => void;
+}
+
+function sqlOf(client: pg.Pool | pg.PoolClient): Sql {
+  return {
+    async query<Row extends object>(text: string, values?: readonly unknown[]) {
+      const result = await client.query<Row>(text, values as unknown[] | undefined);
+      return { rows: result.rows, rowCount: result.rowCount ?? 0 };
+    },
+  };
+}
+
+/** Opens a pool of at most `max` connections, lazily. */
+export function createDatabase(options: PoolOptions): Database {
+  const timeoutMs = options.statementTimeoutMs ?? 30_000;
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.max,
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+    statement_timeout: timeoutMs,
+    query_timeout: timeoutMs + 2_000,
+    idle_in_transaction_session_timeout: timeoutMs,
+  });
+  pool.on("error", options.onError);
+  let stopped: Promise<void> | null = null;
+
+  async function attempt<T>(work: (sql: Sql) => Promise<T | undefined>): Promise<T | undefined> {
+    const client = await pool.connect();
+    // The pool takes its error listener off a client it hands out; unheard, a dying socket would end the process.
+    let broken = false;
+    const onError = (error: Error) => {
+      broken = true;
+      options.onError(error);
+    };
+    client.on("error", onError);
+    try {
+      await client.query("BEGIN");
+      const result = await work(sqlOf(client));
+      await client.query(result === undefined ? "ROLLBACK" : "COMMIT");
+      return result;
+    } catch (error) {
+      await client.query("ROLLBACK").catch(() => {
+        broken = true;
+      });
+      throw error;
+    } finally {
+      client.removeListener("error", onError);
+      client.release(broken);
+    }
+  }
+
+  return {
+    ...sqlOf(pool),
+    attempt,
+    async transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+      const done = await attempt(async (sql) => ({ value: await work(sql) }));
+      return (done as { value: T }).value;
+    },
+    counts: () => ({
+      max: options.max,
+      total: pool.totalCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
+    stop() {
+      stopped ??= pool.end();
+      return stopped;
+    },
+  };
+}
+
+/** True for the errors of a database that is away or restarting: worth trying again. */
+export function isOutage(error: unknown): boolean {
+  const code = (error as { code?: string } | null)?.code ?? "";
+  if (/^(08|57P0|53[23]00|25P03|ECONN|ENOENT|EPIPE|ETIMEDOUT)/.test(code)) return true;
+  // pg's own client-side failures carry no code.
+  const text = error instanceof Error ? error.message : "";
+  return /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/.test(text);
+}

@@ -1,0 +1,179 @@
+// The queue: the only file that imports pg-boss. A job's data is the id of its row in our tables; the row is the truth.
+// Invariants: enqueue, claim and settle run in the caller's transaction (no row without a job, no job without a row);
+// pg-boss never runs a job again by itself (retryLimit 0); only `installQueue` touches its schema.
+//
+// work() is not used: we fetch inside the very transaction that claims our row. A claim on the wire when the drain
+// begins is then rolled back, untouched, and no second LISTEN connection is needed.
+
+import { type Db, PgBoss } from "pg-boss";
+import { JOB_KINDS, type JobKind } from "../../config/config.ts";
+import { OwlError } from "../../config/errors.ts";
+import { jobKindRow, type QueueDeclaration } from "../core/job-kinds.ts";
+import type { Database, Sql } from "./pool.ts";
+
+export const QUEUE_SCHEMA = "pgboss";
+
+/** A fetched job: `id` is the row it stands for, `queueJob` and `retryCount` fence its settling. */
+export interface QueuedJob {
+  readonly kind: JobKind;
+  readonly id: string;
+  readonly queueJob: string;
+  readonly retryCount: number;
+}
+
+export interface JobQueue {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Puts the row `id` in line under the queue job id `queueJob`; workers wake when `sql` commits. */
+  enqueue(sql: Sql, kind: JobKind, job: { id: string; queueJob: string; priority?: number }): Promise<void>;
+  /** As `enqueue`, for many rows in one statement. */
+  enqueueMany(
+    sql: Sql,
+    kind: JobKind,
+    jobs: readonly { id: string; queueJob: string; priority?: number }[],
+  ): Promise<void>;
+  /** Takes up to `limit` waiting jobs; undone when `sql` rolls back. */
+  fetch(sql: Sql, kind: JobKind, limit: number): Promise<readonly QueuedJob[]>;
+  /** Settles a fetched job as over, whatever its outcome (the outcome is our row's). */
+  complete(sql: Sql, job: QueuedJob): Promise<void>;
+  /** Takes jobs out by id, waiting or not: their rows ended or got another job. */
+  remove(sql: Sql, kind: JobKind, queueJobs: readonly string[]): Promise<void>;
+  /** Refreshes the leases of running jobs. */
+  touch(jobs: readonly QueuedJob[]): Promise<void>;
+}
+
+export interface QueueOptions {
+  readonly database: Database;
+  readonly instance: string;
+  /** True in workers: pg-boss's own upkeep (deleting what is over, the 90 s backstop) runs there. */
+  readonly upkeep: boolean;
+  readonly onError: (error: Error) => void;
+  readonly onWarning: (message: string) => void;
+}
+
+/** pg-boss hands several statements as one text with `values` undefined: pg runs that as a simple query. */
+function adapter(sql: Sql): Db {
+  return {
+    async executeSql(text, values) {
+      const result: unknown = await sql.query(text, values);
+      // A text of several statements answers with one result each, of which pg-boss wants the last.
+      const last = Array.isArray(result) ? result.at(-1) : result;
+      return { rows: (last as { rows?: object[] } | undefined)?.rows ?? [] };
+    },
+  };
+}
+
+function createBoss(options: QueueOptions, migrate: boolean): PgBoss {
+  const boss = new PgBoss({
+    db: { ...adapter(options.database), poolCounts: () => options.database.counts() },
+    schema: QUEUE_SCHEMA,
+    migrate,
+    createSchema: migrate,
+    supervise: options.upkeep,
+    schedule: false,
+    useListenNotify: false,
+    superviseIntervalSeconds: 30,
+    monitorIntervalSeconds: 30,
+    maintenanceIntervalSeconds: 600,
+    reindex: false,
+    monitorVacuum: false,
+    registerInstance: false,
+    instanceName: options.instance,
+    openTelemetry: { enabled: false },
+  });
+  boss.on("error", options.onError);
+  boss.on("warning", (warning) => options.onWarning(warning.message));
+  return boss;
+}
+
+const COMPARED = [
+  "retryLimit",
+  "expireInSeconds",
+  "retentionSeconds",
+  "deleteAfterSeconds",
+  "heartbeatSeconds",
+  "policy",
+  "notify",
+] as const satisfies readonly (keyof QueueDeclaration)[];
+
+/** Installs or migrates pg-boss's schema and makes its queues equal the declarations. Repeatable. */
+export async function installQueue(options: QueueOptions): Promise<void> {
+  const boss = createBoss({ ...options, upkeep: false }, true);
+  await boss.start();
+  try {
+    for (const kind of JOB_KINDS) {
+      const wanted = jobKindRow(kind).queue;
+      if (await boss.getQueue(kind)) {
+        const { policy: _fixed, ...changeable } = wanted;
+        await boss.updateQueue(kind, changeable);
+      } else await boss.createQueue(kind, wanted);
+    }
+    await checkQueues(boss);
+  } finally {
+    await boss.stop({ graceful: false, close: false });
+  }
+}
+
+/** Throws `queue.declaration` when a queue in the database is not as THE table declares it. */
+async function checkQueues(boss: PgBoss): Promise<void> {
+  for (const kind of JOB_KINDS) {
+    const found = await boss.getQueue(kind);
+    const wanted = jobKindRow(kind).queue;
+    const wrong = COMPARED.filter((key) => (found?.[key] ?? null) !== (wanted[key] ?? null));
+    if (!found || wrong.length > 0) {
+      const what = found ? `${wrong.join(", ")} differ from the job-kind table` : "is not there";
+      throw new OwlError("queue.declaration", `The queue ${kind}: ${what}.`, {
+        next: "Run the prepare step of this release: it brings the queues in line.",
+      });
+    }
+  }
+}
+
+/** The queue over pg-boss, on the process's own pool. start() refuses a database whose queues differ. */
+export function createQueue(options: QueueOptions): JobQueue {
+  const boss = createBoss(options, false);
+  const data = (job: { id: string; queueJob: string; priority?: number }) => ({
+    id: job.queueJob,
+    data: { id: job.id },
+    priority: job.priority ?? 0,
+  });
+  return {
+    async start() {
+      await boss.start();
+      await checkQueues(boss);
+    },
+    async stop() {
+      await boss.stop({ graceful: false, close: false });
+    },
+    async enqueue(sql, kind, job) {
+      const { data: payload, ...rest } = data(job);
+      await boss.send(kind, payload, { ...rest, db: adapter(sql) });
+      await sql.query("SELECT pg_notify('owl_jobs', $1)", [kind]);
+    },
+    async enqueueMany(sql, kind, jobs) {
+      if (jobs.length === 0) return;
+      await boss.insert(kind, jobs.map(data), { db: adapter(sql) });
+      await sql.query("SELECT pg_notify('owl_jobs', $1)", [kind]);
+    },
+    async fetch(sql, kind, limit) {
+      const jobs = await boss.fetch<{ id: string }>(kind, { batchSize: limit, db: adapter(sql) });
+      return jobs.map((job) => ({ kind, id: job.data.id, queueJob: job.id, retryCount: job.retryCount }));
+    },
+    async complete(sql, job) {
+      await boss.complete(job.kind, { id: job.queueJob, retryCount: job.retryCount }, null, { db: adapter(sql) });
+    },
+    async remove(sql, kind, queueJobs) {
+      if (queueJobs.length > 0) await boss.deleteJob(kind, [...queueJobs], { db: adapter(sql) });
+    },
+    async touch(jobs) {
+      for (const kind of JOB_KINDS) {
+        const held = jobs.filter((job) => job.kind === kind);
+        if (held.length === 0) continue;
+        await boss.touch(
+          kind,
+          held.map((job) => ({ id: job.queueJob, retryCount: job.retryCount })),
+        );
+      }
+    },
+  };
+}

@@ -1,0 +1,201 @@
+// Turns: one statement, one function. Invariant: an ending is one UPDATE guarded by state (and attempt, for a worker),
+// its row count is the answer; the answer's text is always that of the stored deltas, byte for byte.
+
+import type { TurnCause, TurnEndState, TurnState } from "../core/turn.ts";
+import type { Sql } from "./pool.ts";
+
+export interface TurnRow {
+  readonly id: string;
+  readonly conversationId: string;
+  readonly accountId: string;
+  readonly state: TurnState;
+  readonly text: string;
+  readonly answer: string | null;
+  readonly message: string | null;
+  readonly createdAt: Date;
+  readonly claimedAt: Date | null;
+  readonly endedAt: Date | null;
+  readonly stopRequested: boolean;
+  /** The last stored event that `answer` covers: a stream resumed after it repeats nothing. */
+  readonly seq: number;
+  /** Tool calls so far, oldest first. */
+  readonly tools: readonly Record<string, unknown>[];
+}
+
+const TURN_COLUMNS = `t.id, t.conversation_id AS "conversationId", t.account_id AS "accountId", t.state, t.text,
+  coalesce(t.answer, e.text) AS answer, t.message, t.created_at AS "createdAt", t.claimed_at AS "claimedAt",
+  t.ended_at AS "endedAt", t.stop_requested_at IS NOT NULL AS "stopRequested", coalesce(e.seq, 0) AS seq,
+  coalesce(e.tools, '[]'::jsonb) AS tools`;
+
+const TURN_EVENTS = `LEFT JOIN LATERAL (
+    SELECT max(v.seq) AS seq, string_agg(v.data->>'text', '' ORDER BY v.seq) FILTER (WHERE v.kind = 'delta') AS text,
+           jsonb_agg(v.data ORDER BY v.seq) FILTER (WHERE v.kind = 'tool') AS tools
+      FROM owl.turn_event v WHERE v.turn_id = t.id) e ON true`;
+
+export interface NewTurn {
+  readonly id: string;
+  readonly conversationId: string;
+  readonly accountId: string;
+  readonly text: string;
+  readonly queueJob: string;
+  readonly claimMs: number;
+}
+
+/** Inserts a queued turn and its first event; false when another turn of the conversation runs. */
+export async function insertTurn(sql: Sql, turn: NewTurn): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `WITH accepted AS (
+       INSERT INTO owl.turn (id, conversation_id, account_id, text, queue_job, claim_deadline_at)
+       VALUES ($1, $2, $3, $4, $5, clock_timestamp() + make_interval(secs => $6::float8 / 1000))
+       ON CONFLICT (conversation_id) WHERE state IN ('queued', 'running') DO NOTHING RETURNING id),
+     titled AS (
+       UPDATE owl.conversation SET updated_at = clock_timestamp(),
+              title = CASE WHEN title = '' THEN left(regexp_replace($4, '\\s+', ' ', 'g'), 80) ELSE title END
+        WHERE id = $2 AND EXISTS (SELECT 1 FROM accepted))
+     INSERT INTO owl.turn_event (turn_id, seq, kind, data)
+     SELECT id, 1, 'state', '{"state":"queued"}' FROM accepted`,
+    [turn.id, turn.conversationId, turn.accountId, turn.text, turn.queueJob, turn.claimMs],
+  );
+  return rowCount === 1;
+}
+
+/** Stores the `state: running` event of a fresh claim (in the claim's transaction). */
+export async function recordTurnRunning(sql: Sql, id: string): Promise<void> {
+  await sql.query(
+    `WITH noted AS (
+       INSERT INTO owl.turn_event (turn_id, seq, kind, data)
+       SELECT $1, coalesce(max(seq), 0) + 1, 'state', '{"state":"running"}' FROM owl.turn_event WHERE turn_id = $1)
+     SELECT pg_notify('owl_turn', $1::text)`,
+    [id],
+  );
+}
+
+export interface NewTurnEvent {
+  readonly kind: "delta" | "tool";
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Appends events of a running turn in order; false when the claim is lost (nothing was stored). */
+export async function appendTurnEvents(
+  sql: Sql,
+  turn: { readonly id: string; readonly attempt: number },
+  events: readonly NewTurnEvent[],
+): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `WITH held AS (
+       SELECT id FROM owl.turn WHERE id = $1 AND attempt = $2 AND state = 'running' FOR UPDATE),
+     base AS (SELECT held.id, coalesce((SELECT max(seq) FROM owl.turn_event WHERE turn_id = $1), 0) AS seq FROM held),
+     stored AS (
+       INSERT INTO owl.turn_event (turn_id, seq, kind, data)
+       SELECT base.id, base.seq + v.n, v.event->>'kind', v.event->'data'
+         FROM base, jsonb_array_elements($3::jsonb) WITH ORDINALITY AS v(event, n)
+       RETURNING turn_id)
+     SELECT pg_notify('owl_turn', $1::text) FROM stored LIMIT 1`,
+    [turn.id, turn.attempt, JSON.stringify(events)],
+  );
+  return rowCount === 1;
+}
+
+export interface TurnEnding {
+  readonly state: TurnEndState;
+  readonly cause: TurnCause;
+  readonly message: string | null;
+}
+
+// The end event is stored with the ending, so that a stream always finds one.
+const END_TURN = (guard: string) => `
+  WITH ended AS (
+    UPDATE owl.turn t SET state = $2, cause = $3, message = $4, ended_at = clock_timestamp(),
+           answer = (SELECT string_agg(v.data->>'text', '' ORDER BY v.seq) FROM owl.turn_event v
+                      WHERE v.turn_id = t.id AND v.kind = 'delta')
+     WHERE t.id = $1 AND ${guard} RETURNING t.id, t.conversation_id, t.ended_at, t.queue_job),
+  touched AS (
+    UPDATE owl.conversation c SET updated_at = ended.ended_at FROM ended WHERE c.id = ended.conversation_id),
+  noted AS (
+    INSERT INTO owl.turn_event (turn_id, seq, kind, data)
+    SELECT ended.id, coalesce((SELECT max(seq) FROM owl.turn_event WHERE turn_id = ended.id), 0) + 1, 'end',
+           jsonb_build_object('state', $2::text, 'message', $4::text) FROM ended)
+  SELECT pg_notify('owl_turn', id::text), queue_job AS "queueJob" FROM ended`;
+
+/** A worker ends the turn it runs; false when its claim is lost. */
+export async function endTurn(
+  sql: Sql,
+  turn: { readonly id: string; readonly attempt: number },
+  ending: TurnEnding,
+): Promise<boolean> {
+  const { rowCount } = await sql.query(END_TURN("t.attempt = $5 AND t.state = 'running'"), [
+    turn.id,
+    ending.state,
+    ending.cause,
+    ending.message,
+    turn.attempt,
+  ]);
+  return rowCount === 1;
+}
+
+/** Web ends a turn nobody has claimed; null when it is no longer queued, else its queue job. */
+export async function endQueuedTurn(sql: Sql, id: string, ending: TurnEnding): Promise<{ queueJob: string } | null> {
+  const { rows } = await sql.query<{ queueJob: string }>(END_TURN("t.state = 'queued'"), [
+    id,
+    ending.state,
+    ending.cause,
+    ending.message,
+  ]);
+  return rows[0] ?? null;
+}
+
+/** Queued turns past their claim deadline by the database's clock, oldest first. */
+export async function findUnclaimedTurns(sql: Sql, limit: number): Promise<readonly string[]> {
+  const { rows } = await sql.query<{ id: string }>(
+    `SELECT id FROM owl.turn WHERE state = 'queued' AND claim_deadline_at <= clock_timestamp()
+      ORDER BY claim_deadline_at LIMIT $1`,
+    [limit],
+  );
+  return rows.map((row) => row.id);
+}
+
+/** The turn, when it is that account's. */
+export async function findTurn(sql: Sql, id: string, accountId: string): Promise<TurnRow | null> {
+  const { rows } = await sql.query<TurnRow>(
+    `SELECT ${TURN_COLUMNS} FROM owl.turn t JOIN owl.conversation c ON c.id = t.conversation_id AND c.deleted_at IS NULL
+       ${TURN_EVENTS} WHERE t.id = $1 AND t.account_id = $2`,
+    [id, accountId],
+  );
+  return rows[0] ?? null;
+}
+
+/** A conversation's turns, oldest first. */
+export async function listTurns(sql: Sql, conversationId: string): Promise<readonly TurnRow[]> {
+  const { rows } = await sql.query<TurnRow>(
+    `SELECT ${TURN_COLUMNS} FROM owl.turn t ${TURN_EVENTS}
+      WHERE t.conversation_id = $1 ORDER BY t.created_at, t.id`,
+    [conversationId],
+  );
+  return rows;
+}
+
+/** How many queued turns are before this one, at most 1,000 counted. */
+export async function queuePosition(sql: Sql, id: string): Promise<number> {
+  const { rows } = await sql.query<{ n: number }>(
+    `SELECT count(*)::int AS n FROM (
+       SELECT 1 FROM owl.turn q, owl.turn me
+        WHERE me.id = $1 AND q.state = 'queued' AND (q.created_at, q.id) < (me.created_at, me.id) LIMIT 1000) earlier`,
+    [id],
+  );
+  return rows[0]?.n ?? 0;
+}
+
+export interface TurnEventRow {
+  readonly seq: number;
+  readonly kind: "state" | "delta" | "tool" | "end";
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Stored events after `seq`, in order. */
+export async function listTurnEvents(sql: Sql, id: string, afterSeq: number): Promise<readonly TurnEventRow[]> {
+  const { rows } = await sql.query<TurnEventRow>(
+    "SELECT seq, kind, data FROM owl.turn_event WHERE turn_id = $1 AND seq > $2 ORDER BY seq LIMIT 2000",
+    [id, afterSeq],
+  );
+  return rows;
+}

@@ -1,0 +1,30 @@
+// Everything the web application is given: one object, built by main.ts (and by tests).
+
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import type { AppConfig } from "../../config/config.ts";
+import type { Clock, Random } from "../../config/time.ts";
+import type { Listener } from "../db/listen.ts";
+import type { Database } from "../db/pool.ts";
+import type { JobQueue } from "../db/queue.ts";
+import type { Text } from "../text/text.ts";
+import type { EventStreams } from "./event-stream.ts";
+
+export interface WebDeps {
+  readonly config: AppConfig;
+  readonly instance: string;
+  readonly release: string;
+  readonly db: Database;
+  readonly queue: JobQueue;
+  readonly listener: Listener;
+  readonly streams: EventStreams;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly text: Text;
+  /** Null: ready. Else why not, in a few words (for /readyz). */
+  notReady(): string | null;
+}
+
+/** A route file's one export: adds one resource's routes. Listed in app.ts. */
+export type Routes = (app: FastifyInstance, deps: WebDeps) => void;

@@ -1,0 +1,174 @@
+// Server-sent events over stored rows: resumable by id, woken by NOTIFY, ended by the server after the last event.
+// Invariants: an event is written once per connection, in order; a stream never outlives `endAll` by more than its spread.
+
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Clock, Random } from "../../config/time.ts";
+import type { Channel, Listener } from "../db/listen.ts";
+
+export interface StreamEvent {
+  /** Absent: the event cannot be resumed after (it repeats a state). */
+  readonly id?: string;
+  readonly event: string;
+  readonly data: unknown;
+}
+
+export interface StreamSource {
+  /** Woken by this channel's notification with this payload (and by every reconnect of the listener). */
+  readonly channel: Channel;
+  readonly payload: string;
+  /** The stored events after `lastId` ("" at first); `done`: nothing will follow them. */
+  read(lastId: string): Promise<{ readonly events: readonly StreamEvent[]; readonly done: boolean }>;
+  /** Reads again after this long without a wake-up (default 15 s). */
+  readonly pollMs?: number;
+}
+
+export interface EventStreams {
+  /** Answers the request with the source's events until it is done, the client leaves or the process drains. */
+  open(request: FastifyRequest, reply: FastifyReply, source: StreamSource): Promise<void>;
+  /** Ends every stream, spread over min(5 s, streams / 200 per second); new ones are ended at once. */
+  endAll(): Promise<void>;
+  readonly size: number;
+}
+
+interface OpenStream {
+  wake(): void;
+  end(): void;
+}
+
+const HEARTBEAT_MS = 15_000;
+
+function frame(event: StreamEvent): string {
+  const id = event.id === undefined ? "" : `id: ${event.id}\n`;
+  return `${id}event: ${event.event}\ndata: ${JSON.stringify(event.data)}\n\n`;
+}
+
+/** Last-Event-ID of the request: the header, or `?lastEventId=` for a first connection that already has a snapshot. */
+function lastEventId(request: FastifyRequest): string {
+  const header = request.headers["last-event-id"];
+  if (typeof header === "string") return header;
+  const query = request.query as Record<string, unknown>;
+  return typeof query.lastEventId === "string" ? query.lastEventId : "";
+}
+
+/** The streams of one web process, all fed by its one listener. */
+export function createEventStreams(deps: { clock: Clock; random: Random; listener: Listener }): EventStreams {
+  const { clock, listener } = deps;
+  const byKey = new Map<string, Set<OpenStream>>();
+  const open = new Set<OpenStream>();
+  const watched = new Set<Channel>();
+  let draining = false;
+
+  listener.onReconnect(() => {
+    for (const stream of open) stream.wake();
+  });
+
+  function watch(channel: Channel): void {
+    if (watched.has(channel)) return;
+    watched.add(channel);
+    listener.on(channel, (payload) => {
+      for (const stream of byKey.get(`${channel} ${payload}`) ?? []) stream.wake();
+    });
+  }
+
+  function register(key: string, stream: OpenStream): () => void {
+    const set = byKey.get(key) ?? new Set();
+    set.add(stream);
+    byKey.set(key, set);
+    open.add(stream);
+    return () => {
+      open.delete(stream);
+      set.delete(stream);
+      if (set.size === 0) byKey.delete(key);
+    };
+  }
+
+  return {
+    get size() {
+      return open.size;
+    },
+    async open(request, reply, source) {
+      let lastId = lastEventId(request);
+      // Read before the head is sent: a source that throws is still an ordinary problem document.
+      let next = await source.read(lastId);
+      reply.hijack();
+      const response = reply.raw;
+      for (const [name, value] of Object.entries(reply.getHeaders())) {
+        if (value !== undefined) response.setHeader(name, value);
+      }
+      response.writeHead(200, {
+        "content-type": "text/event-stream; charset=utf-8",
+        "cache-control": "no-cache, no-transform",
+        "x-accel-buffering": "no",
+      });
+      response.write("retry: 1000\n\n");
+
+      const ended = new AbortController();
+      let wakeUp: (() => void) | null = null;
+      let woken = false;
+      const stream: OpenStream = {
+        wake() {
+          woken = true;
+          wakeUp?.();
+        },
+        end() {
+          ended.abort();
+          wakeUp?.();
+        },
+      };
+      watch(source.channel);
+      const leave = register(`${source.channel} ${source.payload}`, stream);
+      response.on("close", () => stream.end());
+      response.on("error", () => stream.end());
+      // What was stored between the first read and the registration is found by reading once more.
+      woken = true;
+      try {
+        while (!ended.signal.aborted) {
+          for (const event of next.events) {
+            response.write(frame(event));
+            if (event.id !== undefined) lastId = event.id;
+          }
+          if (next.done || draining) break;
+          if (response.writableNeedDrain) await drained(response, ended.signal);
+          if (!woken) {
+            const idleMs = Math.min(source.pollMs ?? HEARTBEAT_MS, HEARTBEAT_MS);
+            await new Promise<void>((resolve) => {
+              const cancel = clock.after(idleMs, resolve, { unref: true });
+              wakeUp = () => {
+                cancel();
+                resolve();
+              };
+            });
+            wakeUp = null;
+            if (!woken && !ended.signal.aborted) response.write(": still here\n\n");
+          }
+          woken = false;
+          if (!ended.signal.aborted) next = await source.read(lastId);
+        }
+      } catch (error) {
+        // The database is away: end the stream, the browser comes back with its last id.
+        request.log.warn({ err: error }, "event stream ended early");
+      } finally {
+        leave();
+        response.end();
+      }
+    },
+    async endAll() {
+      draining = true;
+      const all = [...open];
+      const spreadMs = Math.min(5_000, (all.length / 200) * 1_000);
+      await Promise.all(
+        all.map(async (stream, index) => {
+          await clock.sleep((spreadMs * index) / Math.max(all.length, 1));
+          stream.end();
+        }),
+      );
+    },
+  };
+}
+
+function drained(response: NodeJS.WritableStream, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    response.once("drain", resolve);
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

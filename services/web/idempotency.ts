@@ -1,0 +1,53 @@
+// Idempotency-Key: the first answer is kept per user and route for 24 h, in the very transaction that did the work.
+// Invariant: two requests with one key, also at once and in two processes, do the work once and answer alike.
+
+import { createHash } from "node:crypto";
+import type { FastifyRequest } from "fastify";
+import { OwlError } from "../../config/errors.ts";
+import { type KeptAnswer, keepIdempotencyKey } from "../db/idempotency-keys.ts";
+import type { Sql } from "../db/pool.ts";
+import type { WebDeps } from "./deps.ts";
+import { accountOf } from "./sessions.ts";
+
+function keyOf(request: FastifyRequest): string | null {
+  const key = request.headers["idempotency-key"];
+  if (key === undefined) return null;
+  if (typeof key === "string" && /^[\x21-\x7e][\x20-\x7e]{0,254}$/.test(key)) return key;
+  throw new OwlError("idempotency.invalid", "Idempotency-Key must be 1 to 255 visible ASCII characters.");
+}
+
+/**
+ * Runs `write` in one transaction and gives `answer`; with an Idempotency-Key already used for the same request, gives
+ * the answer kept then and runs nothing. Throws `idempotency.otherBody` (422) when the request differs.
+ */
+export async function onceOnly<Body extends object>(
+  deps: WebDeps,
+  request: FastifyRequest,
+  answer: { readonly status: number; readonly body: Body },
+  write: (sql: Sql) => Promise<void>,
+): Promise<{ readonly status: number; readonly body: Body }> {
+  const key = keyOf(request);
+  return deps.db.transaction(async (sql) => {
+    if (key !== null) {
+      const bodyHash = createHash("sha256")
+        .update(JSON.stringify([request.params ?? null, request.body ?? null]))
+        .digest();
+      const kept: KeptAnswer | null = await keepIdempotencyKey(sql, {
+        accountId: accountOf(request).id,
+        route: `${request.method} ${request.routeOptions.url}`,
+        key,
+        bodyHash,
+        status: answer.status,
+        response: answer.body,
+      });
+      if (kept) {
+        if (kept.bodyHash.equals(bodyHash)) return { status: kept.status, body: kept.response as Body };
+        throw new OwlError("idempotency.otherBody", "This Idempotency-Key was used for a different request.", {
+          next: "Use a new key for a new request.",
+        });
+      }
+    }
+    await write(sql);
+    return answer;
+  });
+}

@@ -1,0 +1,132 @@
+// Turns: ask, look, follow, stop. Invariant: asking is one transaction (turn and job), answered with 202 and the id.
+
+import { OwlError } from "../../../config/errors.ts";
+import { hasTurnEnded } from "../../core/turn.ts";
+import { requestStop } from "../../db/claims.ts";
+import { findConversation } from "../../db/conversations.ts";
+import { endQueuedTurn, findTurn, insertTurn, listTurnEvents, queuePosition, type TurnRow } from "../../db/turns.ts";
+import type { Routes } from "../deps.ts";
+import { onceOnly } from "../idempotency.ts";
+import { accountOf } from "../sessions.ts";
+import { idParams, TEXT_LIMIT, turnJson, turnSchema } from "./turn-json.ts";
+
+const notFound = () => new OwlError("turn.notFound", "There is no such turn.");
+
+export const turnRoutes: Routes = (app, deps) => {
+  app.post<{ Params: { id: string }; Body: { text: string } }>(
+    "/api/conversations/:id/turns",
+    {
+      schema: {
+        summary: "Ask: accepted at once, answered by a worker",
+        tags: ["turns"],
+        params: idParams,
+        headers: { type: "object", properties: { "idempotency-key": { type: "string" } } },
+        body: {
+          type: "object",
+          additionalProperties: false,
+          required: ["text"],
+          properties: { text: { type: "string", minLength: 1, maxLength: TEXT_LIMIT, pattern: "\\S" } },
+          examples: [{ text: "SELECT 6 * 7 AS answer" }],
+        },
+        response: {
+          202: {
+            type: "object",
+            required: ["turnId"],
+            properties: { turnId: { type: "string", format: "uuid" } },
+          },
+          409: { $ref: "Problem#" },
+        },
+      },
+    },
+    async (request, reply) => {
+      const account = accountOf(request);
+      const turnId = deps.random.uuid();
+      const queueJob = deps.random.uuid();
+      const answer = await onceOnly(deps, request, { status: 202, body: { turnId } }, async (sql) => {
+        const conversation = await findConversation(sql, request.params.id, account.id);
+        if (!conversation) throw new OwlError("conversation.notFound", "There is no such conversation.");
+        const accepted = await insertTurn(sql, {
+          id: turnId,
+          conversationId: request.params.id,
+          accountId: account.id,
+          // PostgreSQL's text holds no NUL.
+          text: request.body.text.replaceAll("\u0000", ""),
+          queueJob,
+          claimMs: deps.config.turn.claimMs,
+        });
+        if (!accepted) {
+          throw new OwlError("turn.running", "A turn of this conversation is still running.", {
+            next: "Wait for its end, or stop it.",
+          });
+        }
+        await deps.queue.enqueue(sql, "chat", { id: turnId, queueJob });
+      });
+      return reply.code(answer.status).send(answer.body);
+    },
+  );
+
+  const find = async (id: string, accountId: string): Promise<TurnRow> => {
+    const turn = await findTurn(deps.db, id, accountId);
+    if (!turn) throw notFound();
+    return turn;
+  };
+
+  app.get<{ Params: { id: string } }>(
+    "/api/turns/:id",
+    { schema: { summary: "State and answer", tags: ["turns"], params: idParams, response: { 200: turnSchema } } },
+    async (request) => {
+      const turn = await find(request.params.id, accountOf(request).id);
+      const position = turn.state === "queued" ? await queuePosition(deps.db, turn.id) : null;
+      return turnJson(turn, position);
+    },
+  );
+
+  app.get<{ Params: { id: string } }>(
+    "/api/turns/:id/events",
+    {
+      schema: {
+        summary: "Event stream: delta, tool, state, end; Last-Event-ID resumes",
+        tags: ["turns"],
+        params: idParams,
+        querystring: { type: "object", properties: { lastEventId: { type: "string", pattern: "^[0-9]{1,9}$" } } },
+      },
+    },
+    async (request, reply) => {
+      const { id } = await find(request.params.id, accountOf(request).id);
+      await deps.streams.open(request, reply, {
+        channel: "owl_turn",
+        payload: id,
+        async read(lastId) {
+          const after = /^\d{1,9}$/.test(lastId) ? Number(lastId) : 0;
+          const rows = await listTurnEvents(deps.db, id, after);
+          const events = rows.map((row) => ({ id: String(row.seq), event: row.kind, data: row.data }));
+          if (events.length > 0) return { events, done: rows.at(-1)?.kind === "end" };
+          // Resumed after the end event, or the turn is no more: nothing will ever follow.
+          const turn = await findTurn(deps.db, id, accountOf(request).id);
+          return { events, done: !turn || hasTurnEnded(turn.state) };
+        },
+      });
+    },
+  );
+
+  app.post<{ Params: { id: string } }>(
+    "/api/turns/:id/stop",
+    {
+      schema: {
+        summary: "Ask for the turn to be stopped",
+        tags: ["turns"],
+        params: idParams,
+        response: { 202: { type: "object", properties: { turnId: { type: "string" } } } },
+      },
+    },
+    async (request, reply) => {
+      const turn = await find(request.params.id, accountOf(request).id);
+      await deps.db.transaction(async (sql) => {
+        const ended = await endQueuedTurn(sql, turn.id, { state: "stopped", cause: "stopped", message: null });
+        if (ended) await deps.queue.remove(sql, "chat", [ended.queueJob]);
+        else await requestStop(sql, "chat", turn.id);
+      });
+      return reply.code(202).send({ turnId: turn.id });
+    },
+  );
+};
