@@ -3,13 +3,13 @@
 // it is gone. The listeners are held by owld or systemd where possible, so that after a crash clients wait in the
 // backlog; after a kill -9 of owld only the proxies hold them, and a successor gets them from its predecessor.
 
-import type { ProxyConfig } from "../config/config.ts";
+import type { ListenAddress, ProxyConfig } from "../config/config.ts";
 import { asError, invariant, OwlError } from "../config/errors.ts";
 import type { RoutingTable } from "../config/proxy-feed.ts";
 import { createCondition } from "./condition.ts";
 import { NO_COUNTERS, retireCounters, sumCounters } from "./core/proxy-sums.ts";
 import type { ProxyRecord, ProxySet } from "./ports.ts";
-import { type HeldListeners, holdListeners } from "./process/held-listeners.ts";
+import { type HeldListener, holdListener } from "./process/held-listeners.ts";
 import { createMemberFactory, type MemberParts, PROXY_SERVICE, type ProxyMember } from "./proxy-member.ts";
 
 const TICK_MS = 1_000;
@@ -44,10 +44,13 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
   const members = new Set<ProxyMember>();
   const lifetime = new AbortController();
   let proxy = parts.proxy;
-  let held: HeldListeners | null = null;
+  let listening: readonly string[] = proxy.listen.map(addressName);
+  /** By `host:port`; empty after an adoption: then only the proxies have them. */
+  const held = new Map<string, HeldListener>();
   let current: RoutingTable | null = null;
   let lastVersion = 0;
   let retired = NO_COUNTERS;
+  let handingOver = 0;
   let stopping = false;
   let crashes = 0;
   let lastCrashMs = Number.NEGATIVE_INFINITY;
@@ -57,7 +60,10 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
     currentTable: () => current,
     changed(member) {
       // A proxy that outlived an earlier owld may know a newer version than we gave: ours must be above it.
-      const known = member.client.hello()?.version ?? 0;
+      const hello = member.client.hello();
+      const known = hello?.version ?? 0;
+      // Kept beyond a crash: the socket is still there.
+      if (hello !== null && hello.listening.length > 0 && !member.draining) listening = hello.listening;
       if (current !== null && known > current.version) feed({ ...current, version: known + 1 });
       lastVersion = Math.max(lastVersion, known);
       condition.changed();
@@ -89,7 +95,7 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
     const last = member.client.counters();
     if (last !== null) retired = sumCounters([retired, retireCounters(last)]);
     factory.forget(member);
-    if (member.draining || stopping) {
+    if (member.draining || member.lost || stopping) {
       parts.notice({ type: "proxy.exited", proxy: member.id, message: `${member.id} has ended${how}.` });
     } else {
       parts.notice({ type: "proxy.crashed", proxy: member.id, message: `${member.id} ended unasked${how}.` });
@@ -102,19 +108,50 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
   }
 
   /** Descriptors to spawn on. Binds when nobody of ours serves; null: only a living proxy process has them. */
-  async function descriptors(): Promise<readonly number[] | null> {
+  async function descriptors(config: ProxyConfig): Promise<readonly number[] | null> {
     if (parts.listenFds.length > 0) return parts.listenFds;
-    if (held === null && serving().length === 0) held = await holdListeners(proxy.listen);
-    return held?.descriptors ?? null;
+    if (held.size === 0 && serving().length > 0) return null;
+    const found: number[] = [];
+    for (const address of config.listen) {
+      const name = addressName(address);
+      const listener = held.get(name) ?? (await holdListener(address));
+      held.set(name, listener);
+      found.push(listener.descriptor);
+    }
+    return found;
   }
 
-  async function launch(config: ProxyConfig, predecessor: ProxyMember | null): Promise<ProxyMember> {
-    const own = await descriptors();
+  /** Ends what owld holds beyond `wanted`. */
+  async function closeHeld(wanted: readonly ListenAddress[]): Promise<void> {
+    const kept = new Set(wanted.map(addressName));
+    for (const [name, listener] of [...held]) {
+      if (kept.has(name)) continue;
+      held.delete(name);
+      await listener.close();
+    }
+  }
+
+  /** Starts a process by `config`; `replaces` drains by itself when it had to hand over its listeners. */
+  async function launch(config: ProxyConfig, replaces: ProxyMember | null): Promise<ProxyMember> {
+    const own = await descriptors(config);
     if (own !== null) return add(await factory.spawn(config, own));
-    const old = predecessor ?? serving().find((member) => member.client.hello() !== null);
+    const old = replaces ?? serving().find((member) => member.client.hello() !== null);
     if (old === undefined)
       throw new OwlError("proxy.failed", "No proxy process can be reached that has the listeners.");
-    return add(await factory.succeed(old, config));
+    if (addressList(config) !== addressList(proxy)) {
+      throw new OwlError("proxy.listenFixed", "Other addresses in proxy.listen need a restart of Owl.", {
+        next: "Its proxy outlived an earlier owld and keeps the old ones until then.",
+      });
+    }
+    handingOver++;
+    try {
+      const member = add(await factory.succeed(old, config, replaces === null));
+      if (replaces !== null) noteDraining(old);
+      return member;
+    } finally {
+      handingOver--;
+      condition.changed();
+    }
   }
 
   /** Resolves when it listens and has the table; rejects when it ends or takes too long (the caller ends it). */
@@ -157,11 +194,15 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
 
   function drain(member: ProxyMember): void {
     if (member.draining) return;
-    member.draining = true;
-    records.put({ ...member.record, draining: true });
-    parts.notice({ type: "proxy.draining", proxy: member.id, message: `${member.id} finishes what it has.` });
+    noteDraining(member);
     // SIGTERM means the same to it, and needs no feed.
     if (!member.client.send({ type: "drain" })) processes.signalLeader(member.running.identity, "SIGTERM");
+  }
+
+  function noteDraining(member: ProxyMember): void {
+    member.draining = true;
+    factory.noteDraining(member);
+    parts.notice({ type: "proxy.draining", proxy: member.id, message: `${member.id} finishes what it has.` });
     killAfterDrain(member);
     condition.changed();
   }
@@ -178,11 +219,11 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
   function tick(): void {
     for (const member of members) {
       const seen = member.client.countersSeen();
-      const silent = member.mayRoute && seen === member.countersAtTick;
-      member.silentTicks = silent ? member.silentTicks + 1 : 0;
+      member.silentTicks = seen === member.countersAtTick ? member.silentTicks + 1 : 0;
       member.countersAtTick = seen;
       member.client.send({ type: "counters" });
-      if (member.silentTicks >= SILENT_TICKS && !member.lost && !member.draining) giveUp(member);
+      const limit = member.mayRoute ? SILENT_TICKS : START_MS / TICK_MS;
+      if (member.silentTicks >= limit && !member.lost && !member.draining) giveUp(member);
     }
     if (clock.monotonicMs() - lastCrashMs > CALM_MS) crashes = 0;
   }
@@ -192,7 +233,7 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
     const connected = member.client.hello() !== null;
     const what = connected ? "does not answer" : "cannot be reached any more";
     parts.notice({ type: "proxy.hung", proxy: member.id, message: `${member.id} ${what} and is replaced.` });
-    if (connected || (held === null && parts.listenFds.length === 0)) {
+    if (connected || (held.size === 0 && parts.listenFds.length === 0)) {
       // It hangs, so it serves nobody; or its listeners are needed back.
       kill(member);
     } else {
@@ -228,7 +269,6 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
         draining: false,
       };
       if ([...members].some((member) => member.id === record.id)) continue;
-      records.put(record);
       const member = factory.adopt(record);
       if (member !== null) add(member);
     }
@@ -252,8 +292,17 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
       await condition.until(() => serving().every((member) => member.client.hello() !== null), lifetime.signal);
       drainExtra();
       const started: ProxyMember[] = [];
-      while (serving().length < proxy.processes) started.push(await launch(proxy, null));
-      for (const member of started) await comeUp(member);
+      try {
+        while (serving().length < proxy.processes) started.push(await launch(proxy, null));
+        for (const member of started) await comeUp(member);
+      } catch (error) {
+        // Adopted ones serve on; what was begun here is undone.
+        stopping = true;
+        for (const member of started) kill(member);
+        await condition.until(() => started.every((member) => !members.has(member)));
+        await closeHeld([]);
+        throw error;
+      }
     },
     async publish(table) {
       const version = Math.max(table.version, lastVersion + 1);
@@ -281,10 +330,7 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
     counters: () => sumCounters([retired, ...[...members].map((member) => member.client.counters() ?? NO_COUNTERS)]),
     processes: () =>
       [...members].map((member) => ({ id: member.id, pid: member.running.identity.pid, state: stateOf(member) })),
-    listening() {
-      const said = serving().flatMap((member) => member.client.hello()?.listening ?? []);
-      return said.length > 0 ? [...new Set(said)] : proxy.listen.map(({ host, port }) => `${host}:${port}`);
-    },
+    listening: () => listening,
     async replace(config = proxy) {
       invariant(!stopping, "a stopping proxy set replaces nothing");
       for (const old of serving()) {
@@ -294,18 +340,20 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
         } catch (error) {
           successor.draining = true;
           kill(successor);
+          await closeHeld(proxy.listen);
           throw error;
         }
         drain(old);
       }
       proxy = config;
+      drainExtra();
       fill();
+      await closeHeld(proxy.listen);
     },
     async stop() {
       stopping = true;
       // First, so that new clients are refused at once instead of waiting in a backlog nobody reads.
-      await held?.close();
-      held = null;
+      await closeHeld([]);
       for (const member of members) drain(member);
       await condition.until(() => members.size === 0);
       lifetime.abort(new OwlError("supervisor.stopping", "The proxy was stopped."));
@@ -317,8 +365,17 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
         member.client.close();
       }
       members.clear();
+      void closeHeld([]);
     },
   };
+}
+
+function addressName({ host, port }: ListenAddress): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function addressList({ listen }: ProxyConfig): string {
+  return listen.map(addressName).join(" ");
 }
 
 function stateOf(member: ProxyMember): string {

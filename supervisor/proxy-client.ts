@@ -25,6 +25,13 @@ export interface ProxyClientParts {
   readonly broke: () => void;
 }
 
+/** What `succeed` asks; resolves with the new process's pid once that has our table. */
+export interface SuccessionRequest {
+  readonly settings: ProxySettings;
+  readonly command: readonly string[];
+  readonly stay: boolean;
+}
+
 export interface ProxyClient {
   /** What it said on this connection; null while there is none. */
   hello(): Hello | null;
@@ -37,7 +44,7 @@ export interface ProxyClient {
   /** Sends when connected; false otherwise. */
   send(message: ToProxy): boolean;
   /** Asks it to start its successor. Rejects with `proxy.successorFailed`. */
-  succeed(settings: ProxySettings, command: readonly string[]): Promise<number>;
+  succeed(request: SuccessionRequest): Promise<number>;
   close(): void;
 }
 
@@ -138,12 +145,13 @@ export function createProxyClient(parts: ProxyClientParts): ProxyClient {
     counters: () => counters,
     countersSeen: () => countersSeen,
     send,
-    succeed(settings, command) {
+    succeed(request) {
       const waiting = Promise.withResolvers<number>();
-      successors.set(settings.id, waiting);
-      if (!send({ type: "succeed", settings, command })) {
-        successors.delete(settings.id);
-        waiting.reject(successorFailed(settings.id, "no connection to the old proxy process"));
+      const { id } = request.settings;
+      successors.set(id, waiting);
+      if (!send({ type: "succeed", ...request })) {
+        successors.delete(id);
+        waiting.reject(successorFailed(id, "no connection to the old proxy process"));
       }
       return waiting.promise;
     },

@@ -5,7 +5,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ProxyConfig } from "../config/config.ts";
-import { OwlError } from "../config/errors.ts";
+import { asError, OwlError } from "../config/errors.ts";
 import type { HomePaths } from "../config/home.ts";
 import { INSTANCE_ENV } from "../config/instance-env.ts";
 import type { ProxySettings, RoutingTable } from "../config/proxy-feed.ts";
@@ -44,6 +44,8 @@ export interface MemberParts {
   readonly env: Readonly<Record<string, string>>;
   /** The proxy's program; absent: `node supervisor/proxy/main.ts` of this release. */
   readonly command?: readonly [string, ...string[]];
+  /** The state file refused a write (disk full): the process runs on unrecorded, its mark is enough to adopt it. */
+  readonly unrecorded: (error: Error) => void;
 }
 
 /** What the set wants to hear from a member. */
@@ -55,16 +57,19 @@ export interface MemberHooks {
 export interface MemberFactory {
   /** A new process on these descriptors (in order of `proxy.listen`); recorded when it resolves. */
   spawn(proxy: ProxyConfig, descriptors: readonly number[]): Promise<ProxyMember>;
-  /** A new process started by `old`, on its descriptors. */
-  succeed(old: ProxyMember, proxy: ProxyConfig): Promise<ProxyMember>;
+  /** A new process started by `old`, on its descriptors and with its table. `stay`: `old` serves on, else it drains. */
+  succeed(old: ProxyMember, proxy: ProxyConfig, stay: boolean): Promise<ProxyMember>;
   /** A process of an earlier owld; null when it is gone (its record then too). */
   adopt(record: ProxyRecord): ProxyMember | null;
+  /** Notes that it drains. */
+  noteDraining(member: ProxyMember): void;
   /** Forgets a member that is gone, and what lies around of it. */
   forget(member: ProxyMember): void;
 }
 
 export function createMemberFactory(parts: MemberParts, hooks: MemberHooks): MemberFactory {
-  const { paths, records } = parts;
+  const { paths } = parts;
+  const records = tolerantRecords(parts.records, parts.unrecorded);
   const program = fileURLToPath(new URL("./proxy/main.ts", import.meta.url));
   const command = parts.command ?? ([process.execPath, program] as const);
   const feedSocket = (id: string): string => join(paths.run, `${id}.sock`);
@@ -127,6 +132,8 @@ export function createMemberFactory(parts: MemberParts, hooks: MemberHooks): Mem
           OWL_PROXY_SETTINGS: JSON.stringify(settings(id, proxy)),
           // 3 is the exit FIFO, the listeners follow it.
           OWL_PROXY_LISTEN_FDS: descriptors.map((_, index) => index + 4).join(","),
+          // Clients wait in the backlog until it knows where to; the very first one has no table to wait for.
+          ...(hooks.currentTable() === null ? {} : { OWL_PROXY_AWAIT_TABLE: "1" }),
         },
         user: null,
         umask: 0o077,
@@ -136,9 +143,9 @@ export function createMemberFactory(parts: MemberParts, hooks: MemberHooks): Mem
       });
       return member(record(id, running), running, false);
     },
-    async succeed(old, proxy) {
+    async succeed(old, proxy, stay) {
       const id = `${PROXY_SERVICE}-${records.nextNumber()}`;
-      const pid = await old.client.succeed(settings(id, proxy), command);
+      const pid = await old.client.succeed({ settings: settings(id, proxy), command, stay });
       const identity = parts.table.identify(pid);
       const running = identity === null ? null : parts.spawner.adopt(identity, exitFifo(id));
       if (running === null) {
@@ -150,10 +157,16 @@ export function createMemberFactory(parts: MemberParts, hooks: MemberHooks): Mem
     },
     adopt(kept) {
       const running = parts.spawner.adopt(kept.identity, exitFifo(kept.id));
-      if (running !== null) return member(kept, running, true);
+      if (running !== null) {
+        records.put(kept);
+        return member(kept, running, true);
+      }
       records.remove(kept.id);
       cleanUp(kept.id);
       return null;
+    },
+    noteDraining(member) {
+      records.put({ ...member.record, draining: true });
     },
     forget(gone) {
       gone.client.close();
@@ -166,4 +179,29 @@ export function createMemberFactory(parts: MemberParts, hooks: MemberHooks): Mem
     rmSync(feedSocket(id), { force: true });
     rmSync(exitFifo(id), { force: true });
   }
+}
+
+/** Serving goes before recording: what cannot be written is told, never thrown. */
+function tolerantRecords(records: ProxyRecords, unrecorded: (error: Error) => void): ProxyRecords {
+  let highest = 0;
+  const attempt = (run: () => void): void => {
+    try {
+      run();
+    } catch (error) {
+      unrecorded(asError(error));
+    }
+  };
+  return {
+    all: () => records.all(),
+    put: (record) => attempt(() => records.put(record)),
+    remove: (id) => attempt(() => records.remove(id)),
+    nextNumber() {
+      let next = highest + 1;
+      attempt(() => {
+        next = records.nextNumber();
+      });
+      highest = Math.max(highest, next);
+      return next;
+    },
+  };
 }

@@ -11,29 +11,22 @@ import { OwlError } from "../../config/errors.ts";
 
 const BACKLOG = 4_096;
 
-export interface HeldListeners {
-  /** Descriptors of this process, in the order of the addresses. */
-  readonly descriptors: readonly number[];
-  /** Closes them in this process; those inherited by proxies stay. */
+export interface HeldListener {
+  /** Its descriptor in this process, to be inherited by proxies. */
+  readonly descriptor: number;
+  /** Closes it in this process; where it was inherited it stays. */
   close(): Promise<void>;
 }
 
 const LISTEN = `
 const { createServer } = require("node:net");
 const { parentPort, workerData } = require("node:worker_threads");
-const bound = [];
-const next = () => {
-  const address = workerData.addresses[bound.length];
-  if (address === undefined) {
-    parentPort.postMessage({ bound });
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-    return;
-  }
-  const server = createServer();
-  server.once("error", (error) => parentPort.postMessage({ failed: address, code: error.code }));
-  server.listen({ ...address, backlog: workerData.backlog }, () => { bound.push(server.address()); next(); });
-};
-next();
+const server = createServer();
+server.once("error", (error) => parentPort.postMessage({ failed: error.code }));
+server.listen(workerData, () => {
+  parentPort.postMessage({ bound: server.address() });
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+});
 `;
 
 interface BoundAddress {
@@ -42,43 +35,38 @@ interface BoundAddress {
   readonly family: string;
 }
 
-type Answer = { readonly bound: readonly BoundAddress[] } | { readonly failed: ListenAddress; readonly code: string };
+type Answer = { readonly bound: BoundAddress } | { readonly failed: string };
 
-/** Binds and listens on all of them, or on none. Throws `listen.taken`, `listen.denied` or `listen.failed`. */
-export async function holdListeners(addresses: readonly ListenAddress[]): Promise<HeldListeners> {
-  // Names are looked up here: a lookup in the thread would give its event loop a turn, and with it an accept.
-  const resolved = await Promise.all(addresses.map(resolveAddress));
+/** Binds and listens. Throws `listen.taken`, `listen.denied` or `listen.failed`. */
+export async function holdListener(address: ListenAddress): Promise<HeldListener> {
   const worker = new Worker(LISTEN, {
     eval: true,
-    workerData: { addresses: resolved, backlog: BACKLOG },
+    workerData: { host: await resolveHost(address), port: address.port, backlog: BACKLOG },
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 2, codeRangeSizeMb: 1, stackSizeMb: 1 },
   });
-  const answer = await new Promise<Answer>((resolve, reject) => {
-    worker.once("message", resolve);
-    worker.once("error", reject);
-  });
-  worker.unref();
   const close = async (): Promise<void> => {
     await worker.terminate();
   };
-  if ("failed" in answer) {
-    await close();
-    throw listenFailure(answer.failed, answer.code);
-  }
   try {
-    return { descriptors: answer.bound.map(findDescriptor), close };
+    const answer = await new Promise<Answer>((resolve, reject) => {
+      worker.once("message", resolve);
+      worker.once("error", reject);
+    });
+    if ("failed" in answer) throw listenFailure(address, answer.failed);
+    worker.unref();
+    return { descriptor: findDescriptor(answer.bound), close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function resolveAddress({ host, port }: ListenAddress): Promise<ListenAddress> {
+async function resolveHost(address: ListenAddress): Promise<string> {
   try {
-    return { host: (await lookup(host)).address, port };
+    return (await lookup(address.host)).address;
   } catch (error) {
-    throw listenFailure({ host, port }, (error as NodeJS.ErrnoException).code ?? String(error));
+    throw listenFailure(address, (error as NodeJS.ErrnoException).code ?? String(error));
   }
 }
 
