@@ -41,7 +41,7 @@ export interface NewTurn {
   readonly claimMs: number;
 }
 
-/** Inserts a queued turn and its first event; false when another turn of the conversation runs. */
+/** Inserts a queued turn and its first event (the asker's other pages hear of it); false when another turn of the conversation runs. */
 export async function insertTurn(sql: Sql, turn: NewTurn): Promise<boolean> {
   const { rowCount } = await sql.query(
     `WITH accepted AS (
@@ -52,8 +52,10 @@ export async function insertTurn(sql: Sql, turn: NewTurn): Promise<boolean> {
        UPDATE owl.conversation SET updated_at = clock_timestamp(),
               title = CASE WHEN title = '' THEN left(regexp_replace($4, '\\s+', ' ', 'g'), 80) ELSE title END
         WHERE id = $2 AND EXISTS (SELECT 1 FROM accepted))
-     INSERT INTO owl.turn_event (turn_id, seq, kind, data)
-     SELECT id, 1, 'state', '{"state":"queued"}' FROM accepted`,
+     noted AS (
+       INSERT INTO owl.turn_event (turn_id, seq, kind, data)
+       SELECT id, 1, 'state', '{"state":"queued"}' FROM accepted RETURNING turn_id)
+     SELECT pg_notify('owl_turn', turn_id::text) FROM noted`,
     [turn.id, turn.conversationId, turn.accountId, turn.text, turn.queueJob, turn.claimMs],
   );
   return rowCount === 1;

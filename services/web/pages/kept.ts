@@ -28,6 +28,7 @@ export function onKept(key: string, run: () => void): () => void {
   const listener = (event: StorageEvent): void => {
     if (event.key === PREFIX + key) run();
   };
-  addEventListener("storage", listener);
+  // Absent where tests load this module outside a browser.
+  globalThis.addEventListener?.("storage", listener);
   return () => removeEventListener("storage", listener);
 }

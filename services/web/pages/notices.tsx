@@ -2,8 +2,8 @@
 
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
-import { markUnread } from "./chat/unread.ts";
 import { browserClock } from "./browser-time.ts";
+import { markUnread } from "./chat/unread.ts";
 import type { TurnView } from "./core/turn-view.ts";
 import { readKept } from "./kept.ts";
 import { Icon } from "./parts/icon.tsx";
@@ -38,7 +38,8 @@ export function noticeTurnEnd(turn: TurnView, title: string, place: Place): void
   if (isOpen && !document.hidden) return;
   markUnread(turn.conversationId, turn.endedAt ?? turn.createdAt);
   const name = (title || turn.text || t("chat.new")).slice(0, 60);
-  const key = turn.state === "answered" ? "notice.answered" : turn.state === "failed" ? "notice.failed" : "notice.stopped";
+  const key =
+    turn.state === "answered" ? "notice.answered" : turn.state === "failed" ? "notice.failed" : "notice.stopped";
   notice(turn.conversationId, t(key, { title: name }), `/c/${turn.conversationId}`);
 }
 

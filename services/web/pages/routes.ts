@@ -44,7 +44,14 @@ export function go(path: string, how: "push" | "replace" = "push"): void {
 
 /** A click handler for our own links: modified clicks stay the browser's. */
 export function follow(event: MouseEvent): void {
-  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) {
+  if (
+    event.defaultPrevented ||
+    event.button !== 0 ||
+    event.metaKey ||
+    event.ctrlKey ||
+    event.shiftKey ||
+    event.altKey
+  ) {
     return;
   }
   const link = (event.currentTarget as HTMLAnchorElement | null)?.closest("a");

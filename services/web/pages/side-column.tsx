@@ -116,7 +116,9 @@ function Conversations({ place }: { readonly place: Place }): VNode {
       <div class="scroll">
         {list.state === "failed" && <Failure text={t("chat.listFailed")} onRetry={() => void loadConversations()} />}
         {list.state === "ready" && list.items.length === 0 && (
-          <p class="none">{list.search ? t("chat.noneFound") : list.archived ? t("chat.noneArchived") : t("chat.none")}</p>
+          <p class="none">
+            {list.search ? t("chat.noneFound") : list.archived ? t("chat.noneArchived") : t("chat.none")}
+          </p>
         )}
         {pinned.length > 0 && <h2>{t("chat.pinned")}</h2>}
         <ul>{pinned.map(show)}</ul>

@@ -29,9 +29,18 @@ export function ConversationHead({ conversation }: { readonly conversation: Open
       question: t("export.question"),
       answer: t("export.answer"),
       tool: t("export.tool"),
-      states: { stopped: t("turn.stopped"), failed: t("turn.failed"), running: t("turn.running"), queued: t("turn.queued") },
+      states: {
+        stopped: t("turn.stopped"),
+        failed: t("turn.failed"),
+        running: t("turn.running"),
+        queued: t("turn.queued"),
+      },
     };
-    const name = title.replace(/[^\p{L}\p{N} _-]+/gu, "").slice(0, 60).trim() || "conversation";
+    const name =
+      title
+        .replace(/[^\p{L}\p{N} _-]+/gu, "")
+        .slice(0, 60)
+        .trim() || "conversation";
     saveFile(`${name}.md`, conversationMarkdown(title, conversation.turns, words), "text/markdown");
   }
 

@@ -4,7 +4,15 @@
 
 import { ApiError, call } from "../api.ts";
 import { browserClock } from "../browser-time.ts";
-import { applyTurnEvent, hasEnded, newerView, type TurnEvent, type TurnJson, type TurnView, viewOfTurn } from "../core/turn-view.ts";
+import {
+  applyTurnEvent,
+  hasEnded,
+  newerView,
+  type TurnEvent,
+  type TurnJson,
+  type TurnView,
+  viewOfTurn,
+} from "../core/turn-view.ts";
 import { liveReady, onLive } from "../events/live.ts";
 import type { FeedEvent } from "../events/messages.ts";
 import { createStore, type Store } from "../store.ts";
@@ -126,7 +134,10 @@ function replaceTurn(next: TurnView): void {
 }
 
 function findTurn(conversationId: string, turnId: string): TurnView | undefined {
-  return held.get(conversationId)?.get().turns.find((turn) => turn.id === turnId);
+  return held
+    .get(conversationId)
+    ?.get()
+    .turns.find((turn) => turn.id === turnId);
 }
 
 /** Reads one turn and applies what arrived meanwhile; one reading at a time. */
@@ -193,7 +204,10 @@ function receiveTurnEvent(conversationId: string, turnId: string, event: TurnEve
 function noteUnheld(conversationId: string, turnId: string, event: TurnEvent): void {
   const state = String(event.data.state ?? "");
   const at = new Date(browserClock.now()).toISOString();
-  const known = noteConversation(conversationId, { turnState: state, ...(event.kind === "end" ? { updatedAt: at } : {}) });
+  const known = noteConversation(conversationId, {
+    turnState: state,
+    ...(event.kind === "end" ? { updatedAt: at } : {}),
+  });
   if (!known) void loadConversations();
   if (event.kind !== "end") return;
   const view = viewOfTurn({

@@ -27,7 +27,9 @@ const SHOWN_ROWS = 200;
 export function DataTable({ head, rows, cells, align = [], name = "table" }: DataTableProps): VNode {
   const [order, setOrder] = useState<Order | null>(null);
   const [all, setAll] = useState(false);
-  const indices = order ? sortedRows(rows, order.column, order.direction, languageNow()) : rows.map((_, index) => index);
+  const indices = order
+    ? sortedRows(rows, order.column, order.direction, languageNow())
+    : rows.map((_, index) => index);
   const shown = all ? indices : indices.slice(0, SHOWN_ROWS);
 
   function turn(column: number): void {
@@ -39,7 +41,7 @@ export function DataTable({ head, rows, cells, align = [], name = "table" }: Dat
   return (
     <figure class="table">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reachable by keyboard */}
-      <div class="scroll" tabIndex={0} role="group" aria-label={t("table.label")}>
+      <section class="scroll" tabIndex={0} aria-label={t("table.label")}>
         <table>
           <thead>
             <tr>
@@ -74,7 +76,7 @@ export function DataTable({ head, rows, cells, align = [], name = "table" }: Dat
             ))}
           </tbody>
         </table>
-      </div>
+      </section>
       <figcaption>
         <span>{tCount("table.rows", rows.length)}</span>
         {!all && rows.length > SHOWN_ROWS && (

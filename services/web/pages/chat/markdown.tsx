@@ -97,7 +97,9 @@ function list(token: Tokens.List, key: number): VNode {
   const items = token.items.map((item, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: an item's place is its identity
     <li key={index} class={item.task ? "task" : undefined}>
-      {item.task && <input type="checkbox" checked={item.checked === true} disabled aria-label={plainText(item.tokens)} />}
+      {item.task && (
+        <input type="checkbox" checked={item.checked === true} disabled aria-label={plainText(item.tokens)} />
+      )}
       {item.loose ? blocks(item.tokens) : tight(item.tokens)}
     </li>
   ));
@@ -124,7 +126,7 @@ function span(token: Token, key: number): ComponentChildren {
   switch (token.type) {
     case "text":
     case "escape":
-      return token.tokens ? inline(token.tokens) : readEntities(token.text);
+      return "tokens" in token && token.tokens ? inline(token.tokens) : readEntities(token.text);
     case "strong":
       return <strong key={key}>{inline(token.tokens)}</strong>;
     case "em":

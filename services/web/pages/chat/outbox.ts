@@ -25,7 +25,7 @@ export const outbox: Store<readonly Outgoing[]> = createStore<readonly Outgoing[
 );
 
 // Other tabs of this browser send and remove too.
-if (globalThis.addEventListener) onKept("outbox", () => outbox.set(readKept<readonly Outgoing[]>("outbox", [])));
+onKept("outbox", () => outbox.set(readKept<readonly Outgoing[]>("outbox", [])));
 
 function put(item: Outgoing): void {
   outbox.set((now) => {

@@ -6,6 +6,7 @@ import type { ToolCall } from "../core/turn-view.ts";
 import { Icon } from "../parts/icon.tsx";
 import { languageNow, t, tCount } from "../text/text.ts";
 import { CodeBlock } from "./code-block.tsx";
+import { DataTable } from "./data-table.tsx";
 
 export function ToolCallView({ tool }: { readonly tool: ToolCall }): VNode {
   const busy = tool.state === "running";
@@ -22,6 +23,13 @@ export function ToolCallView({ tool }: { readonly tool: ToolCall }): VNode {
         <span class="facts">{busy ? t("tool.running") : facts.join(" · ") || t(`tool.${tool.state}`)}</span>
       </summary>
       {tool.input !== "" && <CodeBlock code={tool.input} language={isSql(tool.input) ? "sql" : ""} />}
+      {tool.table && (
+        <DataTable
+          head={tool.table.columns}
+          rows={tool.table.rows.map((row) => row.map((cell) => (cell === null ? "" : String(cell))))}
+          name={tool.name}
+        />
+      )}
       {tool.error && <p class="bad">{tool.error}</p>}
     </details>
   );

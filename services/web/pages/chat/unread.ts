@@ -8,7 +8,7 @@ type Marks = Readonly<Record<string, string>>;
 /** Conversation id to the moment of the ending that was not seen. */
 export const unread: Store<Marks> = createStore<Marks>(readKept<Marks>("unread", {}));
 
-if (globalThis.addEventListener) onKept("unread", () => unread.set(readKept<Marks>("unread", {})));
+onKept("unread", () => unread.set(readKept<Marks>("unread", {})));
 
 function store(marks: Marks): void {
   unread.set(marks);

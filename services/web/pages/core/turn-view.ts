@@ -12,7 +12,8 @@ export interface ToolCall {
   readonly rows: number | null;
   readonly ms: number | null;
   readonly error: string | null;
-  readonly output: unknown;
+  /** The rows it gave, as far as they were told. */
+  readonly table: { readonly columns: readonly string[]; readonly rows: readonly (readonly unknown[])[] } | null;
 }
 
 export interface TurnView {
@@ -125,6 +126,7 @@ const TOOL_STATES: Readonly<Record<string, ToolCall["state"]>> = {
   done: "done",
   finished: "done",
   failed: "failed",
+  aborted: "stopped",
   stopped: "stopped",
 };
 
@@ -134,12 +136,12 @@ function withTool(tools: readonly ToolCall[], data: Readonly<Record<string, unkn
   const call: ToolCall = {
     id,
     name: textOf(data.name ?? data.tool ?? old?.name),
-    state: TOOL_STATES[textOf(data.state)] ?? (data.error ? "failed" : data.output === undefined ? "running" : "done"),
+    state: TOOL_STATES[textOf(data.state)] ?? (data.error ? "failed" : "running"),
     input: data.input === undefined ? (old?.input ?? "") : inputText(data.input),
     rows: numberOf(data.rows) ?? old?.rows ?? null,
     ms: numberOf(data.ms ?? data.elapsedMs) ?? old?.ms ?? null,
     error: data.error || data.message ? textOf(data.error ?? data.message) : null,
-    output: data.output ?? old?.output ?? null,
+    table: tableOf(data.table) ?? old?.table ?? null,
   };
   return old ? tools.map((tool) => (tool.id === id ? call : tool)) : [...tools, call];
 }
@@ -154,6 +156,13 @@ function inputText(input: unknown): string {
     if (entries.length === 0) return "";
   }
   return JSON.stringify(input, null, 2);
+}
+
+function tableOf(value: unknown): ToolCall["table"] {
+  if (typeof value !== "object" || value === null) return null;
+  const { columns, rows } = value as { columns?: unknown; rows?: unknown };
+  if (!Array.isArray(columns) || !Array.isArray(rows)) return null;
+  return { columns: columns.map(textOf), rows: rows.map((row) => (Array.isArray(row) ? row : [row])) };
 }
 
 function textOf(value: unknown): string {
