@@ -51,7 +51,7 @@ export async function insertTurn(sql: Sql, turn: NewTurn): Promise<boolean> {
      titled AS (
        UPDATE owl.conversation SET updated_at = clock_timestamp(),
               title = CASE WHEN title = '' THEN left(regexp_replace($4, '\\s+', ' ', 'g'), 80) ELSE title END
-        WHERE id = $2 AND EXISTS (SELECT 1 FROM accepted))
+        WHERE id = $2 AND EXISTS (SELECT 1 FROM accepted)),
      noted AS (
        INSERT INTO owl.turn_event (turn_id, seq, kind, data)
        SELECT id, 1, 'state', '{"state":"queued"}' FROM accepted RETURNING turn_id)
