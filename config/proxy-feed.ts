@@ -42,8 +42,17 @@ export type ToProxy =
   | { readonly type: "moveStreams"; readonly upstream: string }
   /** Ask for one `counters` line now. */
   | { readonly type: "counters" }
-  /** Start a successor with our listening descriptors; answered by `successor` when it listens and has a table. */
-  | { readonly type: "succeed"; readonly settings: ProxySettings; readonly command: readonly string[] }
+  /**
+   * Start a successor with our listening descriptors; answered by `successor` when it listens and has our table.
+   * This process then stops accepting, drains and exits 0 by itself; `successorFailed`: it goes on as before.
+   */
+  | {
+      readonly type: "succeed";
+      readonly settings: ProxySettings;
+      readonly command: readonly string[];
+      /** FIFO whose write end becomes the successor's descriptor 3, as for every instance. Listeners follow from 4. */
+      readonly exitFifo?: string;
+    }
   /** Stop accepting, finish what is in flight (at most drainTimeout), exit 0. */
   | { readonly type: "drain" };
 
@@ -57,7 +66,10 @@ export type FromProxy =
     }
   | { readonly type: "ack"; readonly version: number }
   | { readonly type: "counters"; readonly counters: ProxyCounters }
-  /** An upstream's in-flight count fell to 0 (requests; event streams and tunnels counted apart). */
+  /**
+   * An upstream that left the table has no request in flight (event streams and tunnels counted apart). Told when it
+   * falls to 0, and again after every table for each such upstream (the last 500), so a reconnecting owld misses none.
+   */
   | { readonly type: "idle"; readonly upstream: string }
   | { readonly type: "successor"; readonly id: string; readonly pid: number }
   | { readonly type: "successorFailed"; readonly id: string; readonly reason: string }

@@ -138,6 +138,8 @@ export interface Metastore {
     readonly limit: number;
     readonly maxConnections: number;
     readonly open: number;
+    /** The most ever counted open since owld asks. */
+    readonly peak: number;
     readonly byApplication: Readonly<Record<string, number>>;
   } | null>;
   workers(): Promise<readonly WorkerStatus[] | null>;

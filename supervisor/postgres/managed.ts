@@ -12,7 +12,7 @@ import { type Binaries, findBinaries, hashBinaries } from "./binaries.ts";
 import { createCluster, dataMajor } from "./cluster.ts";
 import { lockData } from "./data-lock.ts";
 import { copyPackageBinaries } from "./package-binaries.ts";
-import { type Place, type PlaceWanted, preparePlace } from "./place.ts";
+import { type Place, type PlaceWanted, preparePlace, recordedDirectory } from "./place.ts";
 import { clearCrashed, findPostmaster, type Postmaster, startPostmaster, stopPostmaster } from "./postmaster.ts";
 import { lastLines, runProgram } from "./program.ts";
 import { ADMIN_ROLE, DATABASE, ensureDatabase, OWNER_ROLE, socketUrl } from "./roles.ts";
@@ -53,6 +53,8 @@ export interface ManagedServer {
 export interface ManagedPostgres {
   /** Brings the server up; resolves when it answers and the database is there. */
   start(say: (message: string) => void, signal: AbortSignal): Promise<ManagedServer>;
+  /** The server that runs now, or null: gone, or never started here. */
+  living(): Promise<Postmaster | null>;
   /** Stops it (SIGINT, then SIGQUIT). Tolerates never started and stopped already. */
   stop(): Promise<void>;
   /** Gives the data directory's lock back and leaves the server running. */
@@ -160,6 +162,9 @@ export function createManagedPostgres(deps: ManagedDeps): ManagedPostgres {
 
   return {
     start,
+    async living() {
+      return place === null ? null : findPostmaster(place.data);
+    },
     async stop() {
       const data = place?.data ?? null;
       const running = data === null ? null : await findPostmaster(data);
@@ -187,7 +192,7 @@ interface BringUp {
 async function resolveAccount({ base, facts }: ManagedDeps): Promise<Account | null> {
   const euid = facts?.euid ?? process.geteuid?.() ?? 0;
   if (euid !== 0) return null;
-  const dataOwner = await stat(join(base, "data")).catch(() => null);
+  const dataOwner = await stat(join(await recordedDirectory(base), "data")).catch(() => null);
   return chooseAccount({ euid, accounts: await readAccounts(), dataOwner });
 }
 

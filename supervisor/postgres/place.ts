@@ -72,6 +72,11 @@ export async function preparePlace(wanted: PlaceWanted): Promise<Place> {
   return place;
 }
 
+/** Where an earlier start put the database; `base` itself unless recorded otherwise. Reads only. */
+export async function recordedDirectory(base: string): Promise<string> {
+  return (await readRecord(base))?.dir ?? base;
+}
+
 async function readRecord(base: string): Promise<{ dir: string; socketDir: string } | null> {
   const file = join(base, "place.json");
   const text = await readFile(file, "utf8").catch(() => null);
@@ -96,6 +101,8 @@ async function chooseDirectory({ base, account, elsewhere }: PlaceWanted): Promi
       () => true,
       () => false,
     );
+    // Under a strict umask the common parent would shut the account out again.
+    if (made) await chmod(dirname(dir), 0o711);
     if (made && mayEnter(account, await ancestors(dirname(dir)))) return dir;
   }
   throw new OwlError("postgres.noPlace", `The account ${account.name} cannot enter ${base}, nor a place of its own.`, {

@@ -1,0 +1,285 @@
+// One request's way to an upstream: route, queue, pick, and what THE retry table says after each failed attempt.
+// Both engines drive it; it does no I/O of its own. Invariant: exactly one of answered, cut or cancelled ends it.
+
+import type { Clock } from "../../config/time.ts";
+import type { AnswerReason } from "./answers.ts";
+import { type ConnectFailure, exhausted, mayReuseConnection, retryRowFor } from "./core/retry-table.ts";
+import type { Counters } from "./counters.ts";
+import { countStatus } from "./counters.ts";
+import type { Log } from "./log.ts";
+import type { LiveRoute, MovableStream, Upstream, Upstreams } from "./upstreams.ts";
+
+/** What the engine knows of the request when its head is read. */
+export interface RequestFacts {
+  readonly method: string;
+  readonly host: string;
+  readonly path: string;
+  readonly requestId: string;
+  /** Declared length in bytes; null: chunked, unknown. 0: no body. */
+  readonly bodyBytes: number | null;
+}
+
+/** What the engine does when told. */
+export interface Attempting {
+  /** Sends the request to `upstream`; `mayReuse`: an idle connection will do. */
+  attempt(upstream: Upstream, mayReuse: boolean): void;
+  /** Gives the proxy's own answer. */
+  answer(reason: AnswerReason, retryAfterS?: number): void;
+  /** Closes both sides: part of an answer was sent and no more can come. */
+  cut(): void;
+}
+
+export interface DispatchDeps {
+  readonly upstreams: Upstreams;
+  readonly counters: Counters;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly queueTimeoutMs: number;
+  readonly bodyBytes: number;
+}
+
+interface LedgerEntry {
+  readonly upstream: string;
+  readonly reason: string;
+  readonly detail: string;
+}
+
+export class Dispatch {
+  readonly #deps: DispatchDeps;
+  readonly #facts: RequestFacts;
+  readonly #engine: Attempting;
+  readonly startedAtMs: number;
+  /** Body limit of the route in bytes, once routed. */
+  bodyLimit: number;
+  /** The upstream under way, or the last one. */
+  upstream: Upstream | null = null;
+  /** Sends begun, for the access log. */
+  attempts = 0;
+
+  #route: LiveRoute | null = null;
+  #tried: Upstream[] | null = null;
+  #failures: ConnectFailure[] | null = null;
+  #ledger: LedgerEntry[] | null = null;
+  #resent = false;
+  #counted = false;
+  #over = false;
+  #stream: MovableStream | null = null;
+  #stopWaiting: (() => void) | null = null;
+
+  constructor(deps: DispatchDeps, facts: RequestFacts, engine: Attempting) {
+    this.#deps = deps;
+    this.#facts = facts;
+    this.#engine = engine;
+    this.bodyLimit = deps.bodyBytes;
+    this.startedAtMs = deps.clock.monotonicMs();
+    deps.counters.requests++;
+    deps.counters.inFlight++;
+  }
+
+  /** Looks for a route and the first upstream. */
+  start(): void {
+    this.#next();
+  }
+
+  /** Connecting to the upstream under way failed: the next one, or the end. */
+  connectFailed(failure: ConnectFailure, detail: string): void {
+    const upstream = this.#leave();
+    if (upstream === null) return;
+    this.#deps.upstreams.connectFailed(upstream);
+    this.#tried ??= [];
+    this.#failures ??= [];
+    this.#tried.push(upstream);
+    this.#failures.push(failure);
+    this.#note(upstream, failure === "timedOut" ? "connectTimedOut" : "connectRefused", detail);
+    this.#next();
+  }
+
+  /** The connection was made: the upstream is well again. */
+  connected(): void {
+    if (this.upstream !== null) this.upstream.mark = null;
+  }
+
+  /** The connected attempt failed. */
+  failed(stage: "sent" | "answering", reused: boolean, detail: string, answer: AnswerReason = "failedAfterSend"): void {
+    const upstream = this.#leave();
+    if (upstream === null) return;
+    const { does, reason } = retryRowFor({
+      stage,
+      reusedConnection: reused,
+      repeatable: mayReuseConnection(this.#facts.method) && this.#facts.bodyBytes === 0,
+      resent: this.#resent,
+    });
+    this.#note(upstream, reason, detail);
+    if (does === "resendFresh") {
+      this.#resent = true;
+      this.#countRetry(upstream, reason);
+      this.#send(upstream, false);
+      return;
+    }
+    this.#deps.counters.retryReason(reason);
+    this.#tellLedger("refused", reason);
+    if (does === "cut") {
+      this.#finish(true);
+      this.#engine.cut();
+    } else {
+      this.#answer(answer);
+    }
+  }
+
+  /** A final status arrived. */
+  status(status: number): void {
+    if (this.upstream !== null) countStatus(this.upstream.tally, status);
+  }
+
+  /** From here on it is an event stream or a tunnel. */
+  becameStream(stream: MovableStream): void {
+    if (this.#over || this.upstream === null || !this.#counted) return;
+    this.#stream = stream;
+    this.#counted = false;
+    this.#deps.upstreams.becameStream(this.upstream, stream);
+  }
+
+  /** The answer is complete. */
+  answered(): void {
+    this.#finish(true);
+  }
+
+  /** The engine answers by itself (a limit was passed while streaming). */
+  refused(): void {
+    this.#finish(false);
+  }
+
+  /** The client is gone. */
+  cancel(): void {
+    this.#finish(false);
+  }
+
+  get over(): boolean {
+    return this.#over;
+  }
+
+  #next(): void {
+    if (this.#over) return;
+    const found = this.#deps.upstreams.lookup(this.#facts.host, this.#facts.path);
+    if (found.kind === "noRoute") this.#answer("noRoute");
+    else if (found.kind === "noTable" || !this.#tryRoute(found.route)) this.#queue();
+  }
+
+  /** False: nobody of this route is ready, and nobody was tried. */
+  #tryRoute(route: LiveRoute): boolean {
+    this.#route = route;
+    this.bodyLimit = route.bodyBytes ?? this.#deps.bodyBytes;
+    if (route.closed !== null) {
+      this.#answer("closed", route.closed.retryAfterS);
+      return true;
+    }
+    if (this.#facts.bodyBytes !== null && this.#facts.bodyBytes > this.bodyLimit) {
+      this.#answer("bodyTooLarge");
+      return true;
+    }
+    const upstream = this.#deps.upstreams.pick(route, this.#tried);
+    if (upstream !== null) {
+      if (this.#tried !== null) this.#countRetry(upstream, this.#ledger?.at(-1)?.reason ?? "connectFailed");
+      this.#send(upstream, mayReuseConnection(this.#facts.method));
+      return true;
+    }
+    if (this.#failures === null) return false;
+    this.#tellLedger("exhausted", "noUpstreamLeft");
+    this.#answer(exhausted(this.#failures));
+    return true;
+  }
+
+  #queue(): void {
+    if (this.#stopWaiting !== null) return;
+    const { upstreams, clock, queueTimeoutMs } = this.#deps;
+    const stopListening = upstreams.wait(() => {
+      const found = upstreams.lookup(this.#facts.host, this.#facts.path);
+      const decided =
+        found.kind === "noRoute" ||
+        (found.kind === "route" && (found.route.closed !== null || found.route.upstreams.length > 0));
+      if (!decided) return;
+      this.#stopWaiting?.();
+      this.#next();
+    });
+    const cancelTimer = clock.after(queueTimeoutMs, () => {
+      this.#stopWaiting?.();
+      this.#answer("noneReady");
+    });
+    this.#stopWaiting = () => {
+      stopListening();
+      cancelTimer();
+      this.#stopWaiting = null;
+    };
+  }
+
+  #send(upstream: Upstream, mayReuse: boolean): void {
+    this.upstream = upstream;
+    this.#counted = true;
+    this.attempts++;
+    this.#deps.upstreams.begin(upstream);
+    this.#engine.attempt(upstream, mayReuse);
+  }
+
+  /** The upstream under way, no longer counted; null when the request is over. */
+  #leave(): Upstream | null {
+    const { upstream } = this;
+    if (this.#over || upstream === null) return null;
+    if (this.#counted) {
+      this.#counted = false;
+      this.#deps.upstreams.end(upstream, null);
+    }
+    return upstream;
+  }
+
+  #answer(reason: AnswerReason, retryAfterS?: number): void {
+    if (this.#over) return;
+    this.#finish(false);
+    this.#engine.answer(reason, retryAfterS);
+  }
+
+  #finish(answered: boolean): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#stopWaiting?.();
+    const { counters, upstreams, clock } = this.#deps;
+    counters.inFlight--;
+    if (this.upstream === null) return;
+    if (this.#counted) {
+      this.#counted = false;
+      upstreams.end(this.upstream, answered ? clock.monotonicMs() - this.startedAtMs : null);
+    }
+    if (this.#stream !== null) upstreams.streamEnded(this.upstream, this.#stream);
+    if (this.#ledger !== null && answered) this.#tellLedger("recovered", this.#ledger.at(-1)?.reason ?? "");
+  }
+
+  #countRetry(upstream: Upstream, reason: string): void {
+    upstream.tally.retries++;
+    this.#deps.counters.retries++;
+    this.#deps.counters.retryReason(reason);
+  }
+
+  #note(upstream: Upstream, reason: string, detail: string): void {
+    this.#ledger ??= [];
+    this.#ledger.push({ upstream: upstream.id, reason, detail });
+  }
+
+  /** The ledger line: every retry and every refusal to retry can be read back, with its cause. */
+  #tellLedger(verdict: "recovered" | "refused" | "exhausted", reason: string): void {
+    const ledger = this.#ledger;
+    if (ledger === null) return;
+    this.#ledger = null;
+    this.#deps.log.info(
+      {
+        ledger: verdict,
+        reason,
+        requestId: this.#facts.requestId,
+        method: this.#facts.method,
+        service: this.#route?.service ?? null,
+        upstream: this.upstream?.id ?? null,
+        attempts: this.attempts,
+        failed: ledger,
+      },
+      "retry ledger",
+    );
+  }
+}

@@ -1,0 +1,112 @@
+// The reference engine: node:http parses the clients, undici (and node:http for upgrades and Expect) the upstreams.
+// Slower than `net` and independent of it: the differential tests compare the two.
+
+import { createServer, type IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { type AnswerReason, NO_CONTEXT, rawAnswer } from "../answers.ts";
+import type { Engine, EngineDeps } from "../engine.ts";
+import type { Upstream } from "../upstreams.ts";
+import { answerRaw, HttpExchange } from "./exchange.ts";
+import { createIdlePool } from "./idle-pool.ts";
+
+/** The engine; nothing is opened until a connection is served. */
+export function createHttpEngine(deps: EngineDeps): Engine {
+  const { limits } = deps.config;
+  const pool = createIdlePool(deps.clock);
+  const sockets = new Set<Socket>();
+  const schemes = new WeakMap<Socket, "http" | "https">();
+  let draining = false;
+
+  const server = createServer({
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headerTimeoutMs,
+    requestTimeout: 0,
+    keepAliveTimeout: limits.idleTimeoutMs,
+    keepAliveTimeoutBuffer: 0,
+    connectionsCheckingInterval: Math.min(1_000, limits.headerTimeoutMs),
+    requireHostHeader: false,
+    insecureHTTPParser: false,
+    noDelay: true,
+  });
+  server.maxHeadersCount = 0;
+  const exchange = (request: IncomingMessage, response: ServerResponse, expectContinue: boolean) => {
+    new HttpExchange({
+      deps,
+      pool,
+      request,
+      response,
+      expectContinue,
+      scheme: schemes.get(request.socket) ?? "http",
+      isDraining: () => draining,
+      upgrade: null,
+    }).start();
+  };
+  server.on("request", (request, response) => exchange(request, response, false));
+  server.on("checkContinue", (request, response) => exchange(request, response, true));
+  server.on("checkExpectation", (request, response) => {
+    deps.counters.refuse("expectationFailed");
+    answerRaw(response, request, "expectationFailed", null);
+  });
+  server.on("connect", (_request, socket) => refuse(socket as Socket, "connectMethod"));
+  server.on("upgrade", (request, socket, head) => {
+    const client = socket as Socket;
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(client);
+    response.on("finish", () => client.end());
+    client.on("error", () => client.destroy());
+    client.on("close", () => response.emit("close"));
+    const scheme = schemes.get(client) ?? "http";
+    const upgrade = { socket: client, head };
+    new HttpExchange({
+      deps,
+      pool,
+      request,
+      response,
+      expectContinue: false,
+      scheme,
+      isDraining: () => draining,
+      upgrade,
+    }).start();
+  });
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    refuse(socket as Socket, reasonOf(error.code));
+  });
+
+  function refuse(socket: Socket, reason: AnswerReason): void {
+    deps.counters.refuse(reason);
+    if (!socket.writable) {
+      socket.destroy();
+      return;
+    }
+    socket.end(rawAnswer(reason, NO_CONTEXT));
+    deps.clock.after(1_000, () => socket.destroy(), { unref: true });
+  }
+
+  return {
+    serve(socket, scheme) {
+      sockets.add(socket);
+      schemes.set(socket, scheme);
+      socket.on("close", () => sockets.delete(socket));
+      server.emit("connection", socket);
+    },
+    dropIdle: (upstream: Upstream) => pool.drop(upstream),
+    drain() {
+      draining = true;
+      server.closeIdleConnections();
+    },
+    connections: () => sockets.size,
+    stop() {
+      for (const socket of sockets) socket.destroy();
+      pool.stop();
+      server.close();
+    },
+  };
+}
+
+/** node:http's parse errors as reasons of ours. */
+function reasonOf(code: string | undefined): AnswerReason {
+  if (code === "HPE_HEADER_OVERFLOW") return "headerTooLarge";
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return "headersTooSlow";
+  return "badRequest";
+}

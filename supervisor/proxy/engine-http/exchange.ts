@@ -1,0 +1,442 @@
+// One request and its answer in the reference engine. The client's body is read only once the upstream is connected,
+// so nothing has to be kept for a retry.
+
+import {
+  Agent,
+  type ClientRequest,
+  request as httpRequest,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
+import type { Socket } from "node:net";
+import { type AnswerContext, type AnswerReason, answerFor, isFailure } from "../answers.ts";
+import { connectUpstream } from "../connect.ts";
+import { forwardRequestHeaders, forwardResponseHeaders, headerValue } from "../core/forward-headers.ts";
+import { checkRequest } from "../core/request-check.ts";
+import { hostName, pathOf } from "../core/route-match.ts";
+import { Dispatch } from "../dispatch.ts";
+import type { EngineDeps } from "../engine.ts";
+import { LINGER_BYTES, LINGER_MS, RESPONSE_HEADER_BYTES } from "../limits.ts";
+import { plainAddress } from "../trust.ts";
+import { openTunnel, switchingHead } from "../tunnel.ts";
+import type { MovableStream, Upstream } from "../upstreams.ts";
+import type { IdlePool, UpstreamConnection } from "./idle-pool.ts";
+
+export interface ExchangeDeps {
+  readonly deps: EngineDeps;
+  readonly pool: IdlePool;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly expectContinue: boolean;
+  readonly scheme: "http" | "https";
+  readonly isDraining: () => boolean;
+  /** An upgrade was asked for: the raw socket and what came behind the head. */
+  readonly upgrade: { readonly socket: Socket; readonly head: Buffer } | null;
+}
+
+export class HttpExchange implements MovableStream {
+  readonly #d: ExchangeDeps;
+  #dispatch: Dispatch | null = null;
+  #out: ClientRequest | null = null;
+  #cancelConnect: (() => void) | null = null;
+  #requestId = "";
+  #status = 0;
+  #bytesIn = 0;
+  #bytesOut = 0;
+  #over = false;
+
+  constructor(d: ExchangeDeps) {
+    this.#d = d;
+  }
+
+  start(): void {
+    const { deps, request, response } = this.#d;
+    response.sendDate = false;
+    const verdict = checkRequest({
+      method: request.method ?? "",
+      target: request.url ?? "",
+      major: request.httpVersionMajor,
+      minor: request.httpVersionMinor,
+      headers: request.rawHeaders,
+      upgrade: this.#d.upgrade !== null,
+    });
+    if (!verdict.ok) {
+      deps.counters.refuse(verdict.reason);
+      answerRaw(response, request, verdict.reason, null);
+      return;
+    }
+    const address = plainAddress(request.socket.remoteAddress ?? "");
+    const forwarded = forwardRequestHeaders(request.rawHeaders, {
+      address,
+      scheme: this.#d.scheme,
+      host: verdict.host,
+      trusted: deps.isTrusted(address),
+      newRequestId: () => deps.random.uuid(),
+    });
+    this.#requestId = forwarded.requestId;
+    const { headers } = forwarded;
+    if (verdict.bodyBytes === null) headers.push("Transfer-Encoding", "chunked");
+    if (this.#d.upgrade === null) headers.push("Connection", "keep-alive");
+    else headers.push("Connection", "Upgrade", "Upgrade", request.headers.upgrade ?? "");
+    const dispatch = new Dispatch(
+      deps.dispatch,
+      {
+        method: request.method ?? "",
+        host: hostName(verdict.host),
+        path: pathOf(request.url ?? ""),
+        requestId: this.#requestId,
+        bodyBytes: verdict.bodyBytes,
+      },
+      {
+        attempt: (upstream, mayReuse) => this.#attempt(upstream, mayReuse, headers),
+        answer: (reason, retryAfterS) => this.#answer(reason, retryAfterS),
+        cut: () => this.#cut(),
+      },
+    );
+    this.#dispatch = dispatch;
+    response.on("close", () => this.#clientClosed());
+    response.on("error", () => this.#clientClosed());
+    request.on("error", () => {});
+    dispatch.start();
+  }
+
+  /** Ends an event stream where it stands, politely. */
+  move(): void {
+    if (this.#over) return;
+    this.#d.response.shouldKeepAlive = false;
+    this.#d.response.end();
+    this.#finish();
+  }
+
+  #attempt(upstream: Upstream, mayReuse: boolean, headers: readonly string[]): void {
+    const idle = mayReuse && this.#d.upgrade === null ? this.#d.pool.take(upstream) : null;
+    if (idle !== null) {
+      this.#send(upstream, idle, true, headers);
+      return;
+    }
+    const { deps } = this.#d;
+    this.#cancelConnect = connectUpstream(upstream, deps.config.connectTimeoutMs, deps.clock, {
+      connected: (socket) => {
+        this.#cancelConnect = null;
+        this.#dispatch?.connected();
+        this.#send(upstream, openConnection(socket), false, headers);
+      },
+      failed: (failure, message) => {
+        this.#cancelConnect = null;
+        this.#dispatch?.connectFailed(failure, message);
+      },
+    });
+  }
+
+  #send(upstream: Upstream, connection: UpstreamConnection, reused: boolean, headers: readonly string[]): void {
+    const { request, pool } = this.#d;
+    const { agent } = connection;
+    const out = httpRequest({
+      agent,
+      method: request.method ?? "GET",
+      path: request.url ?? "/",
+      headers: headers as string[],
+      maxHeaderSize: RESPONSE_HEADER_BYTES,
+      setHost: false,
+      setDefaultHeaders: false,
+    });
+    this.#out = out;
+    let answering = false;
+    let settled = false;
+    const fail = (message: string) => {
+      if (settled || this.#out !== out) return;
+      settled = true;
+      connection.close();
+      this.#dispatch?.failed(answering ? "answering" : "sent", reused, message);
+    };
+    out.on("error", (error) => fail(error.message));
+    out.on("close", () => fail("closed before an answer"));
+    out.on("continue", () => {
+      if (this.#d.expectContinue && !this.#d.response.headersSent) this.#d.response.writeContinue();
+    });
+    out.on("information", ({ statusCode, rawHeaders }) => {
+      const { response } = this.#d;
+      if (statusCode === 100 || response.headersSent || request.httpVersionMinor === 0) return;
+      writeInformation(response, statusCode, forwardResponseHeaders(rawHeaders));
+    });
+    out.on("upgrade", (answer, socket, first) => {
+      if (this.#d.upgrade === null) {
+        socket.destroy();
+        fail("switched protocols unasked");
+        return;
+      }
+      settled = true;
+      this.#switch(this.#d.upgrade, upstream, answer, socket as Socket, first);
+    });
+    out.on("response", (incoming) => {
+      answering = true;
+      this.#respond(upstream, incoming, fail, () => {
+        settled = true;
+        if (incoming.complete && out.writableFinished && out.shouldKeepAlive) pool.give(upstream, connection);
+        else connection.close();
+      });
+    });
+    this.#sendBody(out, upstream);
+  }
+
+  #sendBody(out: ClientRequest, upstream: Upstream): void {
+    const { request } = this.#d;
+    const dispatch = this.#dispatch;
+    if (request.complete && request.readableLength === 0 && request.readableEnded) {
+      out.end();
+      return;
+    }
+    let bytes = 0;
+    request.on("data", (chunk: Buffer) => {
+      if (this.#out !== out) return;
+      bytes += chunk.length;
+      this.#bytesIn += chunk.length;
+      upstream.tally.bytesIn += chunk.length;
+      if (dispatch !== null && bytes > dispatch.bodyLimit && !this.#d.response.headersSent) {
+        dispatch.refused();
+        this.#answer("bodyTooLarge");
+        return;
+      }
+      if (!out.write(chunk)) request.pause();
+    });
+    out.on("drain", () => request.resume());
+    request.on("end", () => {
+      if (this.#out !== out) return;
+      if (request.rawTrailers.length > 0) {
+        const trailers: [string, string][] = [];
+        for (let at = 0; at < request.rawTrailers.length; at += 2) {
+          trailers.push([request.rawTrailers[at] ?? "", request.rawTrailers[at + 1] ?? ""]);
+        }
+        out.addTrailers(trailers);
+      }
+      out.end();
+    });
+    if (this.#d.expectContinue) out.flushHeaders();
+  }
+
+  #respond(upstream: Upstream, incoming: IncomingMessage, fail: (message: string) => void, done: () => void): void {
+    const { request, response, isDraining } = this.#d;
+    const status = incoming.statusCode ?? 502;
+    this.#status = status;
+    this.#dispatch?.status(status);
+    const headers = forwardResponseHeaders(incoming.rawHeaders);
+    const bodiless = request.method === "HEAD" || status === 204 || status === 304;
+    if (status === 204) removeHeader(headers, "content-length");
+    const unread = !request.complete;
+    if (isDraining() || unread) response.shouldKeepAlive = false;
+    headers.push("Connection", response.shouldKeepAlive ? "keep-alive" : "close");
+    if (headerValue(headers, "x-request-id") === null) headers.push("X-Request-Id", this.#requestId);
+    response.writeHead(status, incoming.statusMessage ?? "", headers);
+    if (isEventStream(incoming.rawHeaders) && !bodiless) this.#dispatch?.becameStream(this);
+    response.flushHeaders();
+    incoming.on("data", (chunk: Buffer) => {
+      this.#bytesOut += chunk.length;
+      upstream.tally.bytesOut += chunk.length;
+      if (!response.write(chunk)) incoming.pause();
+    });
+    response.on("drain", () => incoming.resume());
+    incoming.on("error", (error) => fail(error.message));
+    incoming.on("close", () => {
+      if (!incoming.complete) fail("the answer broke off");
+    });
+    incoming.on("end", () => {
+      if (!incoming.complete || this.#over) return;
+      if (incoming.rawTrailers.length > 0 && !bodiless) {
+        const trailers: [string, string][] = [];
+        for (let at = 0; at < incoming.rawTrailers.length; at += 2) {
+          trailers.push([incoming.rawTrailers[at] ?? "", incoming.rawTrailers[at + 1] ?? ""]);
+        }
+        response.addTrailers(trailers);
+      }
+      response.end();
+      this.#dispatch?.answered();
+      this.#out = null;
+      this.#over = true;
+      this.#logAccess();
+      if (unread) lingeringClose(request, this.#d.deps);
+      // The agent frees the connection in the same turn as 'end'; give it back after that.
+      setImmediate(done);
+      if (this.#d.upgrade !== null) this.#d.upgrade.socket.end();
+    });
+  }
+
+  #switch(
+    upgrade: { socket: Socket; head: Buffer },
+    upstream: Upstream,
+    answer: IncomingMessage,
+    socket: Socket,
+    first: Buffer,
+  ): void {
+    const { deps, request, response } = this.#d;
+    const protocol = answer.headers.upgrade ?? request.headers.upgrade ?? "";
+    this.#status = 101;
+    this.#out = null;
+    this.#over = true;
+    this.#dispatch?.status(101);
+    response.detachSocket(upgrade.socket);
+    upgrade.socket.write(switchingHead(forwardResponseHeaders(answer.rawHeaders), protocol), "latin1");
+    const tunnel = openTunnel({
+      client: upgrade.socket,
+      upstream: socket,
+      clock: deps.clock,
+      isWebSocket: protocol.toLowerCase() === "websocket",
+      firstFromClient: upgrade.head,
+      firstFromUpstream: first,
+      passed: (direction, bytes) => {
+        if (direction === "in") {
+          this.#bytesIn += bytes;
+          upstream.tally.bytesIn += bytes;
+        } else {
+          this.#bytesOut += bytes;
+          upstream.tally.bytesOut += bytes;
+        }
+      },
+      ended: () => {
+        this.#dispatch?.answered();
+        this.#logAccess();
+      },
+    });
+    this.#dispatch?.becameStream(tunnel);
+  }
+
+  #answer(reason: AnswerReason, retryAfterS?: number): void {
+    const { deps, request, response } = this.#d;
+    this.#abortUpstream();
+    if (isFailure(reason)) deps.counters.failures++;
+    else deps.counters.refuse(reason);
+    this.#over = true;
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    this.#status = answerRaw(response, request, reason, this.#requestId, retryAfterS, this.#d.isDraining());
+    if (!request.complete) lingeringClose(request, deps);
+    this.#logAccess();
+  }
+
+  #cut(): void {
+    this.#abortUpstream();
+    this.#over = true;
+    this.#d.response.destroy();
+    this.#logAccess();
+  }
+
+  #clientClosed(): void {
+    if (this.#over) return;
+    this.#finish();
+  }
+
+  #finish(): void {
+    this.#over = true;
+    this.#dispatch?.cancel();
+    this.#abortUpstream();
+    this.#logAccess();
+  }
+
+  #abortUpstream(): void {
+    const out = this.#out;
+    this.#out = null;
+    this.#cancelConnect?.();
+    this.#cancelConnect = null;
+    out?.destroy();
+  }
+
+  #logAccess(): void {
+    const { deps, request } = this.#d;
+    const dispatch = this.#dispatch;
+    if (deps.access === null || dispatch === null) return;
+    deps.access({
+      requestId: this.#requestId,
+      method: request.method ?? "",
+      host: request.headers.host ?? "",
+      target: request.url ?? "",
+      client: plainAddress(request.socket.remoteAddress ?? ""),
+      status: this.#status,
+      service: dispatch.upstream?.service ?? null,
+      upstream: dispatch.upstream?.id ?? null,
+      retries: Math.max(0, dispatch.attempts - 1),
+      elapsedMs: deps.clock.monotonicMs() - dispatch.startedAtMs,
+      bytesIn: this.#bytesIn,
+      bytesOut: this.#bytesOut,
+    });
+  }
+}
+
+/** Wraps a connected socket so that requests go out on it, one after the other. */
+function openConnection(socket: Socket): UpstreamConnection {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, maxFreeSockets: 1, keepAliveMsecs: 0 });
+  let handed = false;
+  agent.createConnection = (_options, callback) => {
+    if (handed) {
+      callback?.(new Error("the connection is closed"), socket);
+      return undefined;
+    }
+    handed = true;
+    return socket;
+  };
+  return {
+    socket,
+    agent,
+    close() {
+      agent.destroy();
+      socket.destroy();
+    },
+  };
+}
+
+/** Answers by ourselves; returns the status. The connection is closed after a refusal of the request itself. */
+export function answerRaw(
+  response: ServerResponse,
+  request: IncomingMessage,
+  reason: AnswerReason,
+  requestId: string | null,
+  retryAfterS?: number,
+  close = false,
+): number {
+  const context: AnswerContext = {
+    accept: request.headers.accept ?? null,
+    acceptLanguage: request.headers["accept-language"] ?? null,
+    requestId,
+    ...(retryAfterS === undefined ? {} : { retryAfterS }),
+  };
+  const answer = answerFor(reason, context);
+  response.sendDate = false;
+  if (close || answer.status < 404 || answer.status === 413 || answer.status >= 500 === false || !request.complete) {
+    response.shouldKeepAlive = false;
+  }
+  response.writeHead(answer.status, answer.phrase, [
+    ...answer.headers,
+    "Connection",
+    response.shouldKeepAlive ? "keep-alive" : "close",
+  ]);
+  response.end(request.method === "HEAD" ? undefined : answer.body);
+  return answer.status;
+}
+
+/** Reads and drops what the client still sends, at most 1 MiB or 1 s, so that it can read the answer before the end. */
+function lingeringClose(request: IncomingMessage, deps: EngineDeps): void {
+  let dropped = 0;
+  request.removeAllListeners("data");
+  request.on("data", (chunk: Buffer) => {
+    dropped += chunk.length;
+    if (dropped > LINGER_BYTES) request.socket.destroy();
+  });
+  request.resume();
+  deps.clock.after(LINGER_MS, () => request.socket.destroy(), { unref: true });
+}
+
+function writeInformation(response: ServerResponse, status: number, headers: readonly string[]): void {
+  const fields: Record<string, string> = {};
+  for (let at = 0; at < headers.length; at += 2) fields[headers[at] ?? ""] = headers[at + 1] ?? "";
+  response.writeInformation(status, fields);
+}
+
+function isEventStream(headers: readonly string[]): boolean {
+  return headerValue(headers, "content-type")?.toLowerCase().startsWith("text/event-stream") ?? false;
+}
+
+function removeHeader(headers: string[], name: string): void {
+  for (let at = headers.length - 2; at >= 0; at -= 2) {
+    if ((headers[at] ?? "").toLowerCase() === name) headers.splice(at, 2);
+  }
+}

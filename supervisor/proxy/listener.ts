@@ -1,0 +1,98 @@
+// The public listening sockets: bound here or inherited, handed on to a successor, capped in connections.
+// Invariant: a descriptor shared with a successor stays open there, so the accept queue outlives this process.
+
+import { createServer, type Server, type Socket } from "node:net";
+import type { ListenAddress } from "../../config/config.ts";
+import { invariant, OwlError } from "../../config/errors.ts";
+import { NO_CONTEXT, rawAnswer } from "./answers.ts";
+import type { Counters } from "./counters.ts";
+
+const BACKLOG = 4_096;
+
+export interface ListenerDeps {
+  readonly addresses: readonly ListenAddress[];
+  /** Inherited descriptors in the same order, or null: bind. */
+  readonly descriptors: readonly number[] | null;
+  readonly mostConnections: number;
+  readonly counters: Counters;
+  readonly accept: (socket: Socket) => void;
+}
+
+export interface Listener {
+  /** Resolves when every address accepts. Throws OwlError `proxy.listenFailed`. */
+  start(): Promise<void>;
+  /** Stops accepting in this process; connections accepted so far live on. */
+  close(): void;
+  /** The open listening descriptors, in order: a child may inherit them. */
+  descriptors(): readonly number[];
+  /** `host:port` of each, as bound. */
+  listening(): readonly string[];
+}
+
+export function createListener(deps: ListenerDeps): Listener {
+  const { counters } = deps;
+  const servers = deps.addresses.map(() => {
+    const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }, (socket) => {
+      if (counters.connections >= deps.mostConnections) {
+        counters.refuse("connectionCap");
+        socket.on("error", () => {});
+        socket.end(rawAnswer("connectionCap", NO_CONTEXT), () => socket.destroy());
+        return;
+      }
+      counters.connections++;
+      socket.once("close", () => counters.connections--);
+      deps.accept(socket);
+    });
+    return server;
+  });
+
+  return {
+    descriptors: () => servers.map(descriptorOf),
+    async start() {
+      await Promise.all(
+        servers.map((server, index) => listen(server, deps.addresses[index], deps.descriptors?.[index])),
+      );
+    },
+    close() {
+      for (const server of servers) if (server.listening) server.close();
+    },
+    listening: () =>
+      servers.flatMap((server) => {
+        const address = server.address();
+        if (address === null || typeof address === "string") return [];
+        return [`${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`];
+      }),
+  };
+}
+
+/** Node shows the descriptor of a server nowhere but on its handle. */
+function descriptorOf(server: Server): number {
+  const { _handle: handle } = server as Server & { readonly _handle?: { readonly fd?: number } | null };
+  const descriptor = handle?.fd;
+  invariant(descriptor !== undefined && descriptor >= 0, "a listening server has a descriptor");
+  return descriptor;
+}
+
+function listen(server: Server, address: ListenAddress | undefined, descriptor: number | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const where = address === undefined ? "?" : `${address.host}:${address.port}`;
+    server.once("error", (cause) => {
+      reject(
+        new OwlError("proxy.listenFailed", `The proxy cannot listen on ${where}: ${cause.message}.`, {
+          next: `See what holds the port: ss -ltnp 'sport = :${address?.port ?? ""}'`,
+          cause,
+        }),
+      );
+    });
+    server.listen(
+      descriptor === undefined
+        ? { host: address?.host ?? "127.0.0.1", port: address?.port ?? 0, backlog: BACKLOG }
+        : { fd: descriptor },
+      () => {
+        server.removeAllListeners("error");
+        server.on("error", () => {});
+        resolve();
+      },
+    );
+  });
+}

@@ -1,0 +1,45 @@
+// The proxy process: `node supervisor/proxy/main.ts` with OWL_PROXY_SETTINGS. Wiring only.
+// SIGTERM drains, a second one ends at once; the end of owld changes nothing.
+
+import { asError } from "../../config/errors.ts";
+import type { ProxySettings } from "../../config/proxy-feed.ts";
+import { systemClock, systemRandom } from "../../config/system-time.ts";
+import { createLog } from "./log.ts";
+import { createProxy } from "./proxy.ts";
+
+const { OWL_PROXY_SETTINGS, OWL_PROXY_LISTEN_FDS, OWL_PROXY_AWAIT_TABLE, ...env } = process.env;
+if (OWL_PROXY_SETTINGS === undefined) {
+  process.stderr.write("The proxy is started by owld, which sets OWL_PROXY_SETTINGS.\n");
+  process.exit(2);
+}
+const settings = JSON.parse(OWL_PROXY_SETTINGS) as ProxySettings;
+const log = createLog(systemClock, settings.id, (line) => process.stderr.write(line));
+const proxy = createProxy({
+  settings,
+  descriptors: OWL_PROXY_LISTEN_FDS ? OWL_PROXY_LISTEN_FDS.split(",").map(Number) : null,
+  awaitTable: OWL_PROXY_AWAIT_TABLE === "1",
+  env,
+  pid: process.pid,
+  clock: systemClock,
+  random: systemRandom,
+  log,
+  writeAccess: (line) => process.stdout.write(line),
+});
+let asked = false;
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  process.on(signal, () => {
+    if (asked) proxy.stop();
+    else proxy.drain();
+    asked = true;
+  });
+}
+process.on("SIGHUP", () => {});
+
+try {
+  await proxy.start();
+  await proxy.stopped;
+  process.exit(0);
+} catch (error) {
+  log.warn({ error: asError(error).message }, "the proxy ends");
+  process.exit(1);
+}

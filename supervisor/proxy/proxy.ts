@@ -1,0 +1,210 @@
+// One proxy process put together: listener, engine, table, feed, succession, drain.
+
+import type { Socket } from "node:net";
+import { asError } from "../../config/errors.ts";
+import type { FromProxy, ProxySettings, RoutingTable, ToProxy } from "../../config/proxy-feed.ts";
+import { type Clock, isoTime, type Random } from "../../config/time.ts";
+import { Counters } from "./counters.ts";
+import type { Engine, EngineDeps } from "./engine.ts";
+import { createHttpEngine } from "./engine-http/engine.ts";
+import { createListener } from "./listener.ts";
+import type { Log } from "./log.ts";
+import { moveStreams } from "./streams.ts";
+import { startSuccessor } from "./succession.ts";
+import { createTableFeed } from "./table-feed.ts";
+import { createTrust } from "./trust.ts";
+import { Upstreams } from "./upstreams.ts";
+
+const DRAIN_LOOK_MS = 50;
+
+export interface ProxyDeps {
+  readonly settings: ProxySettings;
+  /** Inherited listening descriptors, or null. */
+  readonly descriptors: readonly number[] | null;
+  /** A successor accepts only once it has a table. */
+  readonly awaitTable: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly pid: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly writeAccess: (line: string) => void;
+}
+
+export interface Proxy {
+  start(): Promise<void>;
+  /** Stops accepting and drains; `stopped` resolves at the end. Twice is harmless. */
+  drain(): void;
+  /** Ends at once. */
+  stop(): void;
+  readonly stopped: Promise<void>;
+}
+
+export function createProxy(deps: ProxyDeps): Proxy {
+  const { settings, clock, random, log } = deps;
+  const config = settings.proxy;
+  const counters = new Counters();
+  const upstreams = new Upstreams(clock);
+  const ended = Promise.withResolvers<void>();
+  let table: RoutingTable | null = null;
+  let accepting: Promise<void> | null = null;
+  let draining = false;
+  let succeeding = false;
+
+  const engineDeps: EngineDeps = {
+    config,
+    upstreams,
+    counters,
+    clock,
+    random,
+    log,
+    dispatch: {
+      upstreams,
+      counters,
+      clock,
+      log,
+      queueTimeoutMs: config.queueTimeoutMs,
+      bodyBytes: config.limits.bodyBytes,
+    },
+    isTrusted: createTrust(config.trust),
+    access: config.accessLog
+      ? (entry) => deps.writeAccess(`${JSON.stringify({ at: isoTime(clock.now()), access: settings.id, ...entry })}\n`)
+      : null,
+  };
+  const engine: Engine = createHttpEngine(engineDeps);
+  const listener = createListener({
+    addresses: config.listen,
+    descriptors: deps.descriptors,
+    mostConnections: config.limits.connections,
+    counters,
+    accept: (socket: Socket) => engine.serve(socket, "http"),
+  });
+  const feed = createTableFeed({
+    socketPath: settings.feedSocket,
+    log,
+    hello: () => ({
+      type: "hello",
+      id: settings.id,
+      pid: deps.pid,
+      version: upstreams.version,
+      listening: listener.listening(),
+    }),
+    receive,
+  });
+  upstreams.onLeft = (upstream) => engine.dropIdle(upstream);
+  upstreams.onIdle = (upstream) => feed.tell({ type: "idle", upstream });
+
+  function accept(): Promise<void> {
+    accepting ??= listener.start();
+    return accepting;
+  }
+
+  function receive(message: ToProxy, reply: (answer: FromProxy) => void): void {
+    switch (message.type) {
+      case "table": {
+        table = message.table;
+        upstreams.apply(message.table);
+        const { version } = message.table;
+        if (draining) {
+          reply({ type: "ack", version });
+          upstreams.tellIdle();
+          return;
+        }
+        accept().then(
+          () => {
+            reply({ type: "ack", version });
+            upstreams.tellIdle();
+          },
+          (error: unknown) => {
+            log.warn({ error: asError(error).message }, "the proxy cannot listen");
+            stop();
+          },
+        );
+        return;
+      }
+      case "moveStreams": {
+        const upstream = upstreams.find(message.upstream);
+        if (upstream !== null) moveStreams([upstream], clock, counters);
+        return;
+      }
+      case "counters":
+        reply({ type: "counters", counters: counters.snapshot(upstreams.counters()) });
+        return;
+      case "succeed":
+        void succeed(message, reply);
+        return;
+      case "drain":
+        drain();
+    }
+  }
+
+  async function succeed(
+    message: Extract<ToProxy, { type: "succeed" }>,
+    reply: (answer: FromProxy) => void,
+  ): Promise<void> {
+    const { id } = message.settings;
+    if (draining || succeeding) {
+      reply({
+        type: "successorFailed",
+        id,
+        reason: draining ? "this process drains already" : "another one is starting",
+      });
+      return;
+    }
+    succeeding = true;
+    try {
+      const pid = await startSuccessor({
+        settings: message.settings,
+        command: message.command,
+        exitFifo: message.exitFifo ?? null,
+        descriptors: listener.descriptors(),
+        table,
+        env: deps.env,
+        clock,
+      });
+      log.info({ successor: id, successorPid: pid }, "the successor accepts, draining");
+      reply({ type: "successor", id, pid });
+      drain();
+    } catch (error) {
+      log.warn({ successor: id, error: asError(error).message }, "the successor did not start");
+      reply({ type: "successorFailed", id, reason: asError(error).message });
+    } finally {
+      succeeding = false;
+    }
+  }
+
+  function drain(): void {
+    if (draining) return;
+    draining = true;
+    listener.close();
+    engine.drain();
+    moveStreams(upstreams.all(), clock, counters);
+    feed.tell({ type: "draining", inFlight: counters.inFlight });
+    void untilDrained();
+  }
+
+  async function untilDrained(): Promise<void> {
+    const deadline = clock.monotonicMs() + config.drainTimeoutMs;
+    while (engine.connections() > 0 && clock.monotonicMs() < deadline) await clock.sleep(DRAIN_LOOK_MS);
+    stop();
+  }
+
+  function stop(): void {
+    draining = true;
+    listener.close();
+    engine.stop();
+    feed.stop();
+    ended.resolve();
+  }
+
+  return {
+    async start() {
+      await feed.start();
+      if (!deps.awaitTable) await accept();
+      log.info({ listen: listener.listening(), engine: config.engine }, "proxy started");
+    },
+    drain,
+    stop,
+    stopped: ended.promise,
+  };
+}

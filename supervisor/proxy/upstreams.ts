@@ -1,0 +1,197 @@
+// The living routing table: routes, upstreams, who is in flight where, and the requests that wait for an upstream.
+// Invariant: an upstream that left the table gets no new request; `onIdle` tells once when its last one is over.
+
+import { OwlError } from "../../config/errors.ts";
+import type { ProxyRoute, ProxyUpstream, RoutingTable, UpstreamCounters } from "../../config/proxy-feed.ts";
+import type { Clock } from "../../config/time.ts";
+import { pickIndex } from "./core/balance.ts";
+import { matchRoute } from "./core/route-match.ts";
+import { type Mark, markFailure } from "./core/upstream-marks.ts";
+import { countLatency, createUpstreamTally, type UpstreamTally, upstreamCounters } from "./counters.ts";
+
+/** Something long that can be ended on purpose: an event stream or a tunnel. */
+export interface MovableStream {
+  /** Ends it politely; harmless when it is over already. */
+  move(): void;
+}
+
+export interface Upstream {
+  readonly id: string;
+  readonly service: string;
+  readonly target: ProxyUpstream["target"];
+  routable: boolean;
+  /** Requests under way; streams and tunnels are in `streams` instead. */
+  inFlight: number;
+  mark: Mark | null;
+  readonly streams: Set<MovableStream>;
+  readonly tally: UpstreamTally;
+}
+
+export interface LiveRoute {
+  readonly service: string;
+  readonly host: string;
+  readonly path: string;
+  readonly bodyBytes: number | null;
+  readonly closed: ProxyRoute["closed"];
+  readonly upstreams: readonly Upstream[];
+  rotation: number;
+}
+
+export type RouteLookup =
+  | { readonly kind: "route"; readonly route: LiveRoute }
+  | { readonly kind: "noTable" }
+  | { readonly kind: "noRoute" };
+
+/** How many upstreams that have left and are idle are remembered for a reconnecting owld. */
+const REMEMBERED_LEAVERS = 500;
+
+export class Upstreams {
+  readonly #clock: Clock;
+  #version: number | null = null;
+  #routes: readonly LiveRoute[] = [];
+  readonly #known = new Map<string, Upstream>();
+  readonly #leftIdle = new Set<string>();
+  readonly #waiting = new Set<() => void>();
+
+  /** Called when an upstream left the table: its idle connections are to be closed now. */
+  onLeft: (upstream: Upstream) => void = () => {};
+  /** Called when a leaving upstream has no request in flight any more. */
+  onIdle: (id: string) => void = () => {};
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get version(): number | null {
+    return this.#version;
+  }
+
+  /** Takes a whole table. Older or equal versions are taken too: a restarted owld counts anew. */
+  apply(table: RoutingTable): void {
+    const routable = new Set<Upstream>();
+    const routes = table.routes.map((route) => ({
+      service: route.service,
+      host: route.host,
+      path: route.path,
+      bodyBytes: route.bodyBytes,
+      closed: route.closed,
+      rotation: 0,
+      upstreams: route.upstreams.map((entry) => {
+        const upstream = this.#known.get(entry.id) ?? this.#add(entry, route.service);
+        routable.add(upstream);
+        return upstream;
+      }),
+    }));
+    this.#routes = routes;
+    this.#version = table.version;
+    for (const upstream of [...this.#known.values()]) {
+      if (routable.has(upstream)) {
+        upstream.routable = true;
+        this.#leftIdle.delete(upstream.id);
+      } else if (upstream.routable) {
+        upstream.routable = false;
+        this.onLeft(upstream);
+      }
+    }
+    for (const wake of [...this.#waiting]) wake();
+  }
+
+  /** Tells `onIdle` of every upstream out of the table with nothing in flight; after each table and each reconnect. */
+  tellIdle(): void {
+    for (const upstream of [...this.#known.values()]) if (!upstream.routable) this.#settle(upstream, false);
+    for (const id of this.#leftIdle) this.onIdle(id);
+  }
+
+  lookup(host: string, path: string): RouteLookup {
+    if (this.#version === null) return { kind: "noTable" };
+    const route = matchRoute(this.#routes, host, path);
+    return route === null ? { kind: "noRoute" } : { kind: "route", route };
+  }
+
+  /** The upstream for the next attempt, not among `tried`; null when there is none. */
+  pick(route: LiveRoute, tried: readonly Upstream[] | null): Upstream | null {
+    const { upstreams } = route;
+    const now = upstreams.length > 1 ? this.#clock.monotonicMs() : 0;
+    const index = pickIndex(upstreams, tried, route.rotation, now);
+    if (index < 0) return null;
+    route.rotation = index + 1 >= upstreams.length ? 0 : index + 1;
+    return upstreams[index] ?? null;
+  }
+
+  /** Calls `wake` at every table change until the returned function is called. */
+  wait(wake: () => void): () => void {
+    this.#waiting.add(wake);
+    return () => this.#waiting.delete(wake);
+  }
+
+  begin(upstream: Upstream): void {
+    upstream.inFlight++;
+    upstream.tally.requests++;
+  }
+
+  /** The attempt at this upstream is over; `elapsedMs` when it was answered. */
+  end(upstream: Upstream, elapsedMs: number | null): void {
+    upstream.inFlight--;
+    if (elapsedMs !== null) countLatency(upstream.tally, elapsedMs);
+    if (upstream.inFlight === 0 && !upstream.routable) this.#settle(upstream, true);
+  }
+
+  /** The request turned out to be an event stream or tunnel: counted apart from here on, until `streamEnded`. */
+  becameStream(upstream: Upstream, stream: MovableStream): void {
+    upstream.streams.add(stream);
+    this.end(upstream, null);
+  }
+
+  streamEnded(upstream: Upstream, stream: MovableStream): void {
+    upstream.streams.delete(stream);
+    if (!upstream.routable) this.#settle(upstream, false);
+  }
+
+  connectFailed(upstream: Upstream): void {
+    upstream.tally.connectFailures++;
+    upstream.mark = markFailure(upstream.mark, this.#clock.monotonicMs());
+  }
+
+  find(id: string): Upstream | null {
+    return this.#known.get(id) ?? null;
+  }
+
+  all(): Iterable<Upstream> {
+    return this.#known.values();
+  }
+
+  counters(): UpstreamCounters[] {
+    return [...this.#known.values()].map((upstream) =>
+      upstreamCounters(upstream.id, upstream.tally, upstream.inFlight, upstream.streams.size),
+    );
+  }
+
+  #add(entry: ProxyUpstream, service: string): Upstream {
+    if (entry.id === "") throw new OwlError("proxy.badTable", "An upstream of the routing table has no id.");
+    const upstream: Upstream = {
+      id: entry.id,
+      service,
+      target: entry.target,
+      routable: true,
+      inFlight: 0,
+      mark: null,
+      streams: new Set(),
+      tally: createUpstreamTally(),
+    };
+    this.#known.set(entry.id, upstream);
+    return upstream;
+  }
+
+  #settle(upstream: Upstream, tell: boolean): void {
+    if (upstream.inFlight > 0) return;
+    this.#leftIdle.add(upstream.id);
+    if (this.#leftIdle.size > REMEMBERED_LEAVERS) {
+      for (const oldest of this.#leftIdle) {
+        this.#leftIdle.delete(oldest);
+        break;
+      }
+    }
+    if (upstream.streams.size === 0) this.#known.delete(upstream.id);
+    if (tell) this.onIdle(upstream.id);
+  }
+}
