@@ -7,6 +7,8 @@ export interface FoundFile {
   readonly bytes: number;
   /** Why it cannot be read at all (permission, a link that leaves the roots), or null. */
   readonly refused: string | null;
+  /** Its content was found to be a recording already: the name does not matter. */
+  readonly recording?: true;
 }
 
 export interface PlannedItem {
@@ -59,7 +61,7 @@ export function nameOf(path: string): string {
 export function skipReason(file: FoundFile, maxBytes: number): string | null {
   if (file.refused !== null) return file.refused;
   const ending = endingOf(nameOf(file.path));
-  if (!ENDINGS.has(ending)) {
+  if (file.recording !== true && !ENDINGS.has(ending)) {
     return ending === "" ? "not a recording (no file ending)" : `not a recording (.${ending})`;
   }
   if (file.bytes === 0) return "the file is empty";

@@ -3,7 +3,15 @@
 
 import { OwlError } from "../../config/errors.ts";
 import { type BatchPlan, type FoundFile, planBatch } from "../core/batch-plan.ts";
-import { type BatchRow, cancelBatch, insertBatch, pauseBatch, readPace, resumeBatch, retryBatch } from "../db/batches.ts";
+import {
+  type BatchRow,
+  cancelBatch,
+  insertBatch,
+  pauseBatch,
+  readPace,
+  resumeBatch,
+  retryBatch,
+} from "../db/batches.ts";
 import type { Sql } from "../db/pool.ts";
 import { findUploads } from "../db/uploads.ts";
 import { listFiles, resolveInside } from "../media/archive.ts";
@@ -80,6 +88,7 @@ async function findAmongUploads(deps: WebDeps, accountId: string, ids: readonly 
     path: `${row.id}/${row.name}`,
     bytes: row.bytes,
     refused: null,
+    recording: true as const,
   }));
   return { found, uploads };
 }

@@ -20,8 +20,14 @@ export const batchSchema = {
     total: count,
     skippedCount: count,
     progress: { type: "number", description: "0 to 1; 1 only when nothing is left." },
-    throughput: { type: ["number", "null"], description: "Items a second over the last finished ones, active time only." },
-    etaSeconds: { type: ["integer", "null"], description: "null before 3 finished items (or 5 %), while paused, at the end." },
+    throughput: {
+      type: ["number", "null"],
+      description: "Items a second over the last finished ones, active time only.",
+    },
+    etaSeconds: {
+      type: ["integer", "null"],
+      description: "null before 3 finished items (or 5 %), while paused, at the end.",
+    },
     etaRangeSeconds: {
       type: ["object", "null"],
       properties: { from: { type: "integer" }, to: { type: "integer" } },

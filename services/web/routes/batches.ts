@@ -120,7 +120,12 @@ export const batchRoutes: Routes = (app, deps) => {
   app.get<{ Params: { id: string } }>(
     "/api/batches/:id",
     {
-      schema: { summary: "State, counts, progress", tags: ["batches"], params: idParams, response: { 200: batchSchema } },
+      schema: {
+        summary: "State, counts, progress",
+        tags: ["batches"],
+        params: idParams,
+        response: { 200: batchSchema },
+      },
     },
     async (request) => batchJson(await find(request.params.id, accountOf(request).id)),
   );

@@ -48,45 +48,53 @@ export const internalBatchRoutes: Routes = (app, deps) => {
 
   const split = ({ user, ...request }: OperatorRequest) => ({ user, request });
 
-  app.addHook("preHandler", async (request) => {
-    if (request.url.startsWith("/internal/")) refuseProxied(request);
-  });
+  app.register(async (scope) => {
+    scope.addHook("onRequest", async (request) => refuseProxied(request));
 
-  app.post<{ Body: OperatorRequest }>("/internal/batches/plan", { schema: { ...hidden, body } }, async (request) => {
-    const asked = split(request.body);
-    return (await planRequest(deps, await accountFor(asked.user), asked.request)).plan;
-  });
+    scope.post<{ Body: OperatorRequest }>(
+      "/internal/batches/plan",
+      { schema: { ...hidden, body } },
+      async (request) => {
+        const asked = split(request.body);
+        return (await planRequest(deps, await accountFor(asked.user), asked.request)).plan;
+      },
+    );
 
-  app.post<{ Body: OperatorRequest }>("/internal/batches", { schema: { ...hidden, body } }, async (request, reply) => {
-    const asked = split(request.body);
-    const accountId = await accountFor(asked.user);
-    const planned = await planRequest(deps, accountId, asked.request);
-    const id = deps.random.uuid();
-    await deps.db.transaction((sql) => enqueueBatch(deps, sql, { id, accountId, request: asked.request, planned }));
-    return reply.code(202).send({ batchId: id });
-  });
+    scope.post<{ Body: OperatorRequest }>(
+      "/internal/batches",
+      { schema: { ...hidden, body } },
+      async (request, reply) => {
+        const asked = split(request.body);
+        const accountId = await accountFor(asked.user);
+        const planned = await planRequest(deps, accountId, asked.request);
+        const id = deps.random.uuid();
+        await deps.db.transaction((sql) => enqueueBatch(deps, sql, { id, accountId, request: asked.request, planned }));
+        return reply.code(202).send({ batchId: id });
+      },
+    );
 
-  app.get("/internal/batches", { schema: hidden }, async () => {
-    const rows = await listBatches(deps.db, { accountId: null, before: null, limit: LISTED });
-    return { items: rows.map(batchJson), next: null };
-  });
-
-  const withId = { schema: { ...hidden, params: idParams } } as const;
-  app.get<{ Params: { id: string } }>("/internal/batches/:id", withId, async (request) =>
-    batchJson(await find(request.params.id)),
-  );
-
-  app.get<{ Params: { id: string } }>("/internal/batches/:id/items", withId, async (request) => {
-    const { id } = await find(request.params.id);
-    const rows = await listBatchItems(deps.db, { batchId: id, state: null, afterPosition: -1, limit: 100_000 });
-    return { items: rows.map(batchItemJson), next: null };
-  });
-
-  for (const act of BATCH_ACTS) {
-    app.post<{ Params: { id: string } }>(`/internal/batches/:id/${act}`, withId, async (request, reply) => {
-      const row = await find(request.params.id);
-      await actOnBatch(deps, row, act);
-      return reply.code(202).send({ batchId: row.id });
+    scope.get("/internal/batches", { schema: hidden }, async () => {
+      const rows = await listBatches(deps.db, { accountId: null, before: null, limit: LISTED });
+      return { items: rows.map(batchJson), next: null };
     });
-  }
+
+    const withId = { schema: { ...hidden, params: idParams } } as const;
+    scope.get<{ Params: { id: string } }>("/internal/batches/:id", withId, async (request) =>
+      batchJson(await find(request.params.id)),
+    );
+
+    scope.get<{ Params: { id: string } }>("/internal/batches/:id/items", withId, async (request) => {
+      const { id } = await find(request.params.id);
+      const rows = await listBatchItems(deps.db, { batchId: id, state: null, afterPosition: -1, limit: 100_000 });
+      return { items: rows.map(batchItemJson), next: null };
+    });
+
+    for (const act of BATCH_ACTS) {
+      scope.post<{ Params: { id: string } }>(`/internal/batches/:id/${act}`, withId, async (request, reply) => {
+        const row = await find(request.params.id);
+        await actOnBatch(deps, row, act);
+        return reply.code(202).send({ batchId: row.id });
+      });
+    }
+  });
 };
