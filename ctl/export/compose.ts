@@ -10,7 +10,6 @@ export function composeDocument(request: ExportRequest): Record<string, unknown>
   const entries = services.map((service) => [service.name, serviceEntry(service, request)] as const);
   const steps = request.config.bundled ? { migrate: step(request, "migrate"), prepare: step(request, "prepare") } : {};
   return {
-    name: "owl",
     services: { ...steps, ...Object.fromEntries(entries) },
     ...(request.config.bundled ? { volumes: { home: {} } } : {}),
   };
