@@ -146,6 +146,33 @@ export const en = {
       states: { active: "active", disabled: "disabled" },
     },
     completion: { about: "completion script for bash, zsh or fish" },
+    export: {
+      about: "the same budgets as manifests, for those who outgrow one machine",
+      kubernetes: "Kubernetes objects: Deployments, probes, budgets, Services, the migration Job",
+      compose: "a compose file",
+      file: "owl.yaml (default: as owld finds it)",
+      image: "image made from a release, with its code in /owl",
+      appConfig: "also write the bundled application's configuration, secrets included, to this file (0600)",
+      noDatabase: "The bundled application needs a PostgreSQL of its own there, and owl.yaml names none.",
+      noDatabaseNext: "Set database.url in owl.yaml; a managed PostgreSQL does not leave its machine.",
+      noApp: "There is no bundled application in this configuration.",
+      noAppNext: "Leave out --app-config: the secret holds the variables your services name.",
+      wrote: (path: string) => `Wrote ${path} (readable by you alone). It holds secrets: delete it after use.`,
+      head: (form: "kubernetes" | "compose", file: string) =>
+        form === "kubernetes"
+          ? [
+              "Made by `owlctl export kubernetes`. Secrets are references to the Secret `owl`; make it first:",
+              `  kubectl create secret generic owl --from-file=OWL_APP_CONFIG=${file}`,
+              "(and one --from-literal or --from-file for each other name under secretKeyRef).",
+              "Then the Job owl-migrate-…, to its end, then the rest. Workers on several nodes share the queue.",
+            ]
+          : [
+              "Made by `owlctl export compose`. Secrets are references to variables of the environment or of .env:",
+              `  export OWL_APP_CONFIG="$(cat ${file})"`,
+              "Compose does not surge by itself: `docker compose up` stops the old container first. Only a swarm",
+              "honours update_config.order: start-first.",
+            ],
+    },
     version: { about: "versions of owlctl and owld", noDaemon: "owld is not running (or not reachable)" },
   },
   states: { starting: "starting", steady: "steady", rolling: "rolling", degraded: "degraded", stopping: "stopping" },

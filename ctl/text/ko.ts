@@ -133,6 +133,33 @@ export const ko: Text = {
       states: { active: "사용 중", disabled: "막힘" },
     },
     completion: { about: "bash, zsh, fish의 자동 완성 스크립트" },
+    export: {
+      about: "한 대로 부족해진 설치를 위해 같은 한도를 매니페스트로 내보냅니다",
+      kubernetes: "Kubernetes 객체: Deployment, 프로브, PodDisruptionBudget, Service, 마이그레이션 Job",
+      compose: "compose 파일",
+      file: "owl.yaml (기본값: owld가 찾는 것)",
+      image: "릴리스로 만든 이미지 (코드는 /owl)",
+      appConfig: "내장 애플리케이션의 설정도 비밀값과 함께 이 파일에 씁니다 (0600)",
+      noDatabase: "그곳의 내장 애플리케이션에는 별도의 PostgreSQL이 필요하지만 owl.yaml에 지정되어 있지 않습니다.",
+      noDatabaseNext: "owl.yaml에 database.url을 지정하십시오. 관리형 PostgreSQL은 다른 기계로 옮겨지지 않습니다.",
+      noApp: "이 설정에는 내장 애플리케이션이 없습니다.",
+      noAppNext: "--app-config를 빼십시오. 시크릿에는 서비스가 쓰는 변수만 들어갑니다.",
+      wrote: (path: string) => `${path}에 썼습니다 (본인만 읽을 수 있음). 비밀값이 있으니 쓴 뒤에는 지우십시오.`,
+      head: (form: "kubernetes" | "compose", file: string) =>
+        form === "kubernetes"
+          ? [
+              "`owlctl export kubernetes`가 만들었습니다. 비밀값은 시크릿 `owl`을 참조합니다. 먼저 만드십시오:",
+              `  kubectl create secret generic owl --from-file=OWL_APP_CONFIG=${file}`,
+              "(secretKeyRef에 있는 다른 이름마다 --from-literal이나 --from-file을 더하십시오.)",
+              "그다음 Job owl-migrate-…를 끝까지 실행하고, 나머지를 적용하십시오. 여러 노드의 워커가 큐를 함께 씁니다.",
+            ]
+          : [
+              "`owlctl export compose`가 만들었습니다. 비밀값은 환경 변수나 .env를 참조합니다:",
+              `  export OWL_APP_CONFIG="$(cat ${file})"`,
+              "compose는 새것을 먼저 띄우지 않습니다. `docker compose up`은 옛 컨테이너를 먼저 멈춥니다.",
+              "update_config.order: start-first는 swarm만 지킵니다.",
+            ],
+    },
     version: { about: "owlctl과 owld의 버전", noDaemon: "owld가 실행 중이 아니거나 연결할 수 없습니다" },
   },
   states: { starting: "시작 중", steady: "안정", rolling: "교체 중", degraded: "저하", stopping: "멈추는 중" },
