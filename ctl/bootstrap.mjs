@@ -1,5 +1,3 @@
-#!/usr/bin/env node
-
 // npm start, npm test, npm run …: plain JavaScript for any Node >= 20, because nothing is installed yet.
 // It installs what is missing (npm ci), then hands over to the pinned Node. Exit codes are those of what it ran.
 

@@ -11,10 +11,12 @@ import { servePages } from "./pages/serve.ts";
 import { problemSchema, sendProblem } from "./problems.ts";
 import { adminRoutes } from "./routes/admin.ts";
 import { adminUserRoutes } from "./routes/admin-users.ts";
+import { batchRoutes } from "./routes/batches.ts";
 import { conversationRoutes } from "./routes/conversations.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { internalRoutes } from "./routes/internal.ts";
+import { internalBatchRoutes } from "./routes/internal-batches.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { turnRoutes } from "./routes/turns.ts";
 import { accountOf, checkOrigin, identify } from "./sessions.ts";
@@ -26,6 +28,8 @@ const ROUTES: readonly Routes[] = [
   conversationRoutes,
   turnRoutes,
   eventRoutes,
+  batchRoutes,
+  internalBatchRoutes,
   adminRoutes,
   adminUserRoutes,
 ];
