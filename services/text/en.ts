@@ -13,4 +13,19 @@ export const en = {
     "The worker was lost during this run. Finished steps are kept; look at the unknown step before running it again.",
   "schemaAnalysis.lost": "The worker was lost during this analysis. Please analyse again.",
   "job.error": "Something went wrong: {reason}",
+  "model.instructions":
+    "You answer questions about a team's data. Data sources: {sources}. Look at the tables before you write SQL; use the tools rather than guess; show the SQL you used. Answer in the language of the question.",
+  "model.key": "The model endpoint refused our key (status {status}). An administrator must check model.apiKey.",
+  "model.busy": "The model endpoint is busy (too many requests). Please try again in a moment.",
+  "model.away": "The model endpoint could not be reached. Please try again in a moment.",
+  "model.status": "The model endpoint failed (status {status}). Please try again in a moment.",
+  "model.garbage": "The model endpoint's answer broke off or could not be understood. Please try again.",
+  "model.silent": "The model endpoint sent nothing for a minute, so the answer was ended. Please try again.",
+  "builtIn.name": "**Built-in responder** (no model endpoint is configured)",
+  "builtIn.refused": "That did not work: {reason}",
+  "builtIn.nothingFound": 'No transcript holds "{words}".',
+  "builtIn.rows": "Rows: {rows}.",
+  "builtIn.cut": "Only the first {rows} rows are shown: the result is longer.",
+  "builtIn.help":
+    "I answer by rules, with real tools:\n\n- SQL: `SELECT 6 * 7 AS answer`\n- tables: `list the tables`\n- a table's columns: `describe orders`\n- a table's rows: `count orders`\n- transcripts: `search budget`\n\nData sources: {sources}. For free questions an administrator sets `model:` in owl.yaml.",
 } as const;

@@ -12,4 +12,19 @@ export const ko: Catalogue = {
     "실행 중 작업이 중단되었습니다. 끝난 단계는 보존됩니다. 결과를 알 수 없는 단계를 확인한 뒤 다시 실행해주세요.",
   "schemaAnalysis.lost": "분석 중 작업이 중단되었습니다. 다시 분석해주세요.",
   "job.error": "오류가 발생했습니다: {reason}",
+  "model.instructions":
+    "You answer questions about a team's data. Data sources: {sources}. Look at the tables before you write SQL; use the tools rather than guess; show the SQL you used. Answer in the language of the question, in Korean when in doubt.",
+  "model.key": "모델 서버가 인증 키를 거부했습니다(상태 {status}). 관리자가 model.apiKey를 확인해야 합니다.",
+  "model.busy": "모델 서버가 혼잡합니다(요청 과다). 잠시 후 다시 시도해주세요.",
+  "model.away": "모델 서버에 연결할 수 없습니다. 잠시 후 다시 시도해주세요.",
+  "model.status": "모델 서버에서 오류가 발생했습니다(상태 {status}). 잠시 후 다시 시도해주세요.",
+  "model.garbage": "모델 서버의 응답이 끊기거나 해석할 수 없었습니다. 다시 시도해주세요.",
+  "model.silent": "모델 서버가 1분 동안 아무것도 보내지 않아 답변을 끝냈습니다. 다시 시도해주세요.",
+  "builtIn.name": "**내장 응답기** (모델이 설정되지 않았습니다)",
+  "builtIn.refused": "처리하지 못했습니다: {reason}",
+  "builtIn.nothingFound": "“{words}”이(가) 들어 있는 녹취가 없습니다.",
+  "builtIn.rows": "행: {rows}개.",
+  "builtIn.cut": "결과가 길어 처음 {rows}개 행만 보여드립니다.",
+  "builtIn.help":
+    "규칙으로 답하며, 도구는 실제로 사용합니다.\n\n- SQL: `SELECT 6 * 7 AS answer`\n- 테이블 목록: `테이블 보여줘`\n- 테이블 구조: `orders 구조`\n- 테이블 건수: `orders 몇 건`\n- 녹취 검색: `예산 검색`\n\n데이터 소스: {sources}. 자유로운 질문은 관리자가 owl.yaml의 `model:`을 설정하면 됩니다.",
 };
