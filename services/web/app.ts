@@ -10,9 +10,11 @@ import type { Routes, WebDeps } from "./deps.ts";
 import { problemSchema, sendProblem } from "./problems.ts";
 import { adminRoutes } from "./routes/admin.ts";
 import { adminUserRoutes } from "./routes/admin-users.ts";
+import { batchRoutes } from "./routes/batches.ts";
 import { conversationRoutes } from "./routes/conversations.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { internalRoutes } from "./routes/internal.ts";
+import { internalBatchRoutes } from "./routes/internal-batches.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { turnRoutes } from "./routes/turns.ts";
 import { accountOf, checkOrigin, identify } from "./sessions.ts";
@@ -23,6 +25,8 @@ const ROUTES: readonly Routes[] = [
   sessionRoutes,
   conversationRoutes,
   turnRoutes,
+  batchRoutes,
+  internalBatchRoutes,
   adminRoutes,
   adminUserRoutes,
 ];

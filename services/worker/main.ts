@@ -43,7 +43,7 @@ const heartbeat = createHeartbeat({ id, url, clock, log, intervalMs, stalledAfte
 const leases = createLeaseKeeper({ queue, clock, log, intervalMs, claims });
 const reclaimer = createReclaimer({ ...common, stalledAfterMs, healthyForMs: heartbeat.healthyForMs });
 let registered = false;
-const readySocket = createReadySocket(instance.socket, () =>
+const readySocket = createReadySocket(instance.socket ?? instance.address, () =>
   worker.isDraining ? "draining" : registered ? null : "starting",
 );
 
