@@ -236,16 +236,22 @@ export function createInstances(parts: InstanceParts): Instances {
     // Its process is just being made: it is dealt with once it is there.
     if (instance.identity === null) return;
     if (instance.leaving === "unrouting") {
-      if (!hasRoutes(instance)) return signal(instance);
+      if (!hasRoutes(instance)) {
+        signal(instance);
+        return;
+      }
       if (!parts.routing.isOut(id)) return;
       parts.proxies.moveStreams(id);
-      if (instance.readyMs === null || instance.stop.after !== "idle") return signal(instance);
+      if (instance.readyMs === null || instance.stop.after !== "idle") {
+        signal(instance);
+        return;
+      }
       const atMs = clock.monotonicMs() + parts.config().proxy.drainTimeoutMs;
       book.set(id, { leaving: "idling", deadline: { kind: "idle", atMs } });
       waitUntilIdle(id);
     } else if (instance.leaving === "idling") {
-      if (isDue(instance)) return signal(instance);
-      if (!idleWaits.has(id)) waitUntilIdle(id);
+      if (isDue(instance)) signal(instance);
+      else if (!idleWaits.has(id)) waitUntilIdle(id);
     } else if (instance.state === "draining" && isDue(instance)) {
       kill(id, `its grace of ${instance.stop.graceMs / 1_000} s is over`);
     } else if (instance.leaving === "signalling" && running.has(id)) {

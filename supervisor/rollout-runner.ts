@@ -10,12 +10,12 @@ import type {
   RolloutStep,
 } from "../config/control-api.ts";
 import type { ProxyCounters } from "../config/proxy-feed.ts";
+import { invariant } from "../config/errors.ts";
 import { type Clock, isoTime } from "../config/time.ts";
 import type { Estimate } from "./core/estimate.ts";
 import type { Instance } from "./core/instance.ts";
 import type { RolloutFacts } from "./core/rollout.ts";
 import { advanceSteps, closeSteps, type LastRollout } from "./core/rollout-plan.ts";
-import { unknownRollout } from "./control/names.ts";
 import { createFeed } from "./feed.ts";
 import type { Milestone } from "./instances.ts";
 import type { Journal } from "./journal.ts";
@@ -49,7 +49,8 @@ export interface RolloutRunner {
   /** The newest one, for what the next restart continues. */
   last(): LastRollout | null;
   all(): readonly Rollout[];
-  get(id: string): Rollout;
+  /** null: there is none of that id. */
+  get(id: string): Rollout | null;
   begin(kind: RolloutKind, targets: readonly string[], steps: readonly RolloutStep[], estimate: Estimate): Rollout;
   /** Something happened to an instance; told to watchers when it belongs to the running rollout. */
   note(instance: Instance, event: Milestone, elapsedMs: number, message?: string): void;
@@ -57,6 +58,7 @@ export interface RolloutRunner {
   fail(instance: Instance, reason: string, lines: Promise<readonly string[]>): void;
   cancel(): Rollout | null;
   end(state: "succeeded" | "failed" | "cancelled", summary: string | null): void;
+  /** Of a rollout that exists. */
   watch(id: string, signal: AbortSignal): AsyncIterable<RolloutLine>;
 }
 
@@ -93,10 +95,8 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
     return rollout;
   }
 
-  function find(id: string): StoredRollout {
-    const found = [...rollouts.values()].find((one) => idOf(one) === id);
-    if (found === undefined) throw unknownRollout(id, [...rollouts.values()].map(idOf).reverse());
-    return found;
+  function find(id: string): StoredRollout | null {
+    return [...rollouts.values()].find((one) => idOf(one) === id) ?? null;
   }
 
   function shown(rollout: StoredRollout): Rollout {
@@ -161,7 +161,10 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
       return rollout === null ? null : { state: rollout.state, startedMs: rollout.startedMs, bootId: rollout.bootId };
     },
     all: () => [...rollouts.values()].reverse().map(shown),
-    get: (id) => shown(find(id)),
+    get(id) {
+      const rollout = find(id);
+      return rollout === null ? null : shown(rollout);
+    },
     begin(kind, targets, steps, estimate) {
       const { failures, retries, streamsMoved } = parts.counters();
       const rollout = put({
@@ -257,15 +260,18 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
       feed.publish({ rollout: id, event: null });
     },
     watch(id, signal) {
-      const rollout = find(id);
       const live = new AbortController();
       const following = feed.listen(AbortSignal.any([signal, live.signal]));
-      const so = store.read<RolloutEvent>("rollout_event", { rollout: idOf(rollout) });
-      const end = (): RolloutLine => ({ rollout: id, ...shown(find(id)) });
-      const isOver = find(id).state !== "running";
+      const past = store.read<RolloutEvent>("rollout_event", { rollout: id });
+      const end = (): RolloutLine => {
+        const rollout = find(id);
+        invariant(rollout !== null, "a rollout being watched is on record");
+        return { rollout: id, ...shown(rollout) };
+      };
+      const isOver = find(id)?.state !== "running";
       return (async function* () {
         try {
-          yield* so;
+          yield* past;
           if (isOver) {
             yield end();
             return;

@@ -39,6 +39,8 @@ export interface SupervisorParts {
   readonly held: () => boolean;
   readonly connectionLimit: () => number | null;
   readonly freeMemoryBytes: () => number | null;
+  /** After every turn of the loop. */
+  readonly turned: () => void;
 }
 
 export interface Supervisor {
@@ -109,6 +111,7 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
       // What cannot be done yet (a failed one's log is being read) is asked for again; it is no reason to go round.
       if (actions.filter(apply).length === 0) break;
     }
+    parts.turned();
     if (stopping && !book.all().some(isLiving)) empty.resolve();
   }
 
