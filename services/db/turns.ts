@@ -41,7 +41,7 @@ export interface NewTurn {
   readonly claimMs: number;
 }
 
-/** Inserts a queued turn and its first event and wakes workers; false when it runs already or is not that account's. */
+/** Inserts a queued turn and its first event and wakes workers and streams; false when it runs already or is not that account's. */
 export async function insertTurn(sql: Sql, turn: NewTurn): Promise<boolean> {
   const { rowCount } = await sql.query(
     `WITH accepted AS (
@@ -56,7 +56,7 @@ export async function insertTurn(sql: Sql, turn: NewTurn): Promise<boolean> {
      noted AS (
        INSERT INTO owl.turn_event (turn_id, seq, kind, data)
        SELECT id, 1, 'state', '{"state":"queued"}' FROM accepted)
-     SELECT pg_notify('owl_jobs', 'chat') FROM accepted`,
+     SELECT pg_notify('owl_jobs', 'chat'), pg_notify('owl_turn', id::text) FROM accepted`,
     [turn.id, turn.conversationId, turn.accountId, turn.text, turn.queueJob, turn.claimMs],
   );
   return rowCount === 1;

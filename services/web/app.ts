@@ -7,11 +7,13 @@ import swagger from "@fastify/swagger";
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
 import { OwlError } from "../../config/errors.ts";
 import type { Routes, WebDeps } from "./deps.ts";
+import { servePages } from "./pages/serve.ts";
 import { problemSchema, sendProblem } from "./problems.ts";
 import { adminRoutes } from "./routes/admin.ts";
 import { adminUserRoutes } from "./routes/admin-users.ts";
 import { batchRoutes } from "./routes/batches.ts";
 import { conversationRoutes } from "./routes/conversations.ts";
+import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { internalRoutes } from "./routes/internal.ts";
 import { internalBatchRoutes } from "./routes/internal-batches.ts";
@@ -25,6 +27,7 @@ const ROUTES: readonly Routes[] = [
   sessionRoutes,
   conversationRoutes,
   turnRoutes,
+  eventRoutes,
   batchRoutes,
   internalBatchRoutes,
   adminRoutes,
@@ -99,6 +102,7 @@ export async function createApp(deps: WebDeps): Promise<FastifyInstance> {
   });
   await app.register(async (scope) => {
     for (const routes of ROUTES) routes(scope, deps);
+    servePages(scope, { language: deps.config.language });
     scope.get("/api/openapi.json", { schema: { hide: true } }, async () => app.swagger());
   });
   return app;

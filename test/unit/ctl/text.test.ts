@@ -18,7 +18,7 @@ const figures = new Proxy({}, { get: (_, key) => (key === Symbol.toPrimitive ? (
 function said(path: string, leaf: Leaf): string {
   if (typeof leaf === "string") return leaf;
   const first = path === "examples" ? ["x"] : path.endsWith("Figures") ? figures : "7";
-  return String((leaf as (...args: unknown[]) => unknown)(first, "7", "7"));
+  return String((leaf as (...args: unknown[]) => unknown)(first, "7", "7", "7"));
 }
 
 const inEnglish = new Map(leaves({ ...en, byCode: {} }, ""));

@@ -1,0 +1,3 @@
+// English text of the admin pages.
+
+export const enAdmin = {} as const;

@@ -1,0 +1,3 @@
+// Korean text of the admin pages.
+
+export const koAdmin = {} as const;
