@@ -85,7 +85,12 @@ function adoptRecorded(parts: AdoptionParts, instance: Instance, marked: readonl
     return null;
   }
   instances.attach(id, running);
-  parts.journal.write({ type: "instance.adopted", service: instance.service, instance: id, message: `${id} (pid ${written.pid}) is adopted.` });
+  parts.journal.write({
+    type: "instance.adopted",
+    service: instance.service,
+    instance: id,
+    message: `${id} (pid ${written.pid}) is adopted.`,
+  });
   return written.pid;
 }
 
@@ -143,7 +148,9 @@ function adoptUnrecorded(parts: AdoptionParts, found: MarkedProcess): boolean {
 }
 
 function raiseNumbers(parts: AdoptionParts, marked: readonly MarkedProcess[]): void {
-  const logs = existsSync(parts.paths.logs) ? readdirSync(parts.paths.logs).map((file) => file.replace(/\.log(\.\d+)?$/, "")) : [];
+  const logs = existsSync(parts.paths.logs)
+    ? readdirSync(parts.paths.logs).map((file) => file.replace(/\.log(\.\d+)?$/, ""))
+    : [];
   for (const name of [...logs, ...marked.map(({ instance }) => instance)]) {
     const cut = name.lastIndexOf("-");
     const number = cut < 1 ? null : numberOf(name, name.slice(0, cut));

@@ -200,7 +200,12 @@ export function createInstances(parts: InstanceParts): Instances {
       cause: failure ?? instance.cause,
     });
     journal.write({ type: "instance.crashed", ...facts, data: { lastExit } });
-    if (verdict.crashLooping) journal.write({ type: "service.crashLooping", ...facts, message: `${instance.service} is crash-looping: ${message}` });
+    if (verdict.crashLooping)
+      journal.write({
+        type: "service.crashLooping",
+        ...facts,
+        message: `${instance.service} is crash-looping: ${message}`,
+      });
     parts.gone(instance);
   }
 
@@ -210,7 +215,13 @@ export function createInstances(parts: InstanceParts): Instances {
     const message = `${instance.id} ${instance.wasKilled ? "was killed" : "has stopped"} (${instance.cause ?? "asked to"}; ${describeExit(lastExit)}).`;
     book.move(instance.id, "ended", { lastExit });
     if (instance.signalledMs !== null && !instance.wasKilled) parts.measures.noteDrain(instance.service, drainMs);
-    journal.write({ type: `instance.${event}`, service: instance.service, instance: instance.id, message, data: { lastExit, drainMs } });
+    journal.write({
+      type: `instance.${event}`,
+      service: instance.service,
+      instance: instance.id,
+      message,
+      data: { lastExit, drainMs },
+    });
     parts.milestone(instance, event, drainMs);
     parts.gone(instance);
     forget(instance);
@@ -227,8 +238,19 @@ export function createInstances(parts: InstanceParts): Instances {
     const instance = book.get(id);
     if (instance === null || instance.wanted === "down") return;
     parts.milestone(instance, "leave", 0);
-    book.set(id, { wanted: "down", leaving: "unrouting", cause: instance.cause ?? cause, deadline: null, replaceCause: null });
-    journal.write({ type: "instance.leaving", service: instance.service, instance: id, message: `${id} is taken out: ${cause}.` });
+    book.set(id, {
+      wanted: "down",
+      leaving: "unrouting",
+      cause: instance.cause ?? cause,
+      deadline: null,
+      replaceCause: null,
+    });
+    journal.write({
+      type: "instance.leaving",
+      service: instance.service,
+      instance: id,
+      message: `${id} is taken out: ${cause}.`,
+    });
   }
 
   function advanceLeaving(instance: Instance): void {
@@ -310,9 +332,21 @@ export function createInstances(parts: InstanceParts): Instances {
       return;
     }
     idleWaits.get(id)?.abort();
-    book.set(id, { wanted: "down", leaving: "signalled", wasKilled: true, routed: false, deadline: null, cause: instance.cause ?? cause });
+    book.set(id, {
+      wanted: "down",
+      leaving: "signalled",
+      wasKilled: true,
+      routed: false,
+      deadline: null,
+      cause: instance.cause ?? cause,
+    });
     book.move(id, "killed");
-    journal.write({ type: "instance.killing", service: instance.service, instance: id, message: `${id} is killed: ${cause}.` });
+    journal.write({
+      type: "instance.killing",
+      service: instance.service,
+      instance: id,
+      message: `${id} is killed: ${cause}.`,
+    });
     killGroup(instance);
   }
 
@@ -331,7 +365,12 @@ export function createInstances(parts: InstanceParts): Instances {
     if (instance.routed === routed) return;
     book.set(instance.id, { routed });
     if (!routed || !hasRoutes(instance)) return;
-    journal.write({ type: "instance.routed", service: instance.service, instance: instance.id, message: `${instance.id} gets requests.` });
+    journal.write({
+      type: "instance.routed",
+      service: instance.service,
+      instance: instance.id,
+      message: `${instance.id} gets requests.`,
+    });
     parts.milestone(instance, "routed", sinceMs(instance.startedMs));
   }
 
@@ -377,7 +416,13 @@ export function createInstances(parts: InstanceParts): Instances {
       if (moved === null) return;
       const tookMs = sinceMs(before.startedMs);
       if (first) parts.measures.noteStart(before.service, tookMs);
-      journal.write({ type: "instance.ready", service: before.service, instance: id, message: `${id} is ready.`, data: { tookMs } });
+      journal.write({
+        type: "instance.ready",
+        service: before.service,
+        instance: id,
+        message: `${id} is ready.`,
+        data: { tookMs },
+      });
       parts.milestone(moved, "ready", tookMs);
     },
     failing(id, why) {
@@ -385,7 +430,12 @@ export function createInstances(parts: InstanceParts): Instances {
       const deadline = { kind: "unhealthy", atMs: now + UNHEALTHY_LIMIT_MS } as const;
       const moved = book.move(id, "failing", { deadline });
       if (moved === null) return;
-      journal.write({ type: "instance.unhealthy", service: moved.service, instance: id, message: `${id} failed its checks: ${why}.` });
+      journal.write({
+        type: "instance.unhealthy",
+        service: moved.service,
+        instance: id,
+        message: `${id} failed its checks: ${why}.`,
+      });
     },
     advance() {
       for (const instance of book.all()) {
@@ -401,7 +451,8 @@ export function createInstances(parts: InstanceParts): Instances {
         const instance = book.get(id);
         if (instance?.identity && table.groupMembers(instance.identity).length > 0) continue;
         emptying.delete(id);
-        if (instance !== null) ended(instance, instance.lastExit ?? exitOf({ known: false }, false, isoTime(clock.now())));
+        if (instance !== null)
+          ended(instance, instance.lastExit ?? exitOf({ known: false }, false, isoTime(clock.now())));
       }
     },
     crashesOf: (service) => crashes.get(service) ?? [],

@@ -13,7 +13,11 @@ export interface Measures {
   noteDrain(service: string, ms: number): void;
   noteMemory(service: string, rssBytes: number): void;
   /** Medians; null when none was measured yet. */
-  of(service: string): { readonly startMs: number | null; readonly drainMs: number | null; readonly peakRssBytes: number | null };
+  of(service: string): {
+    readonly startMs: number | null;
+    readonly drainMs: number | null;
+    readonly peakRssBytes: number | null;
+  };
 }
 
 const KEPT = 20;

@@ -9,8 +9,8 @@ import type {
   RolloutLine,
   RolloutStep,
 } from "../config/control-api.ts";
-import type { ProxyCounters } from "../config/proxy-feed.ts";
 import { invariant } from "../config/errors.ts";
+import type { ProxyCounters } from "../config/proxy-feed.ts";
 import { type Clock, isoTime } from "../config/time.ts";
 import type { Estimate } from "./core/estimate.ts";
 import type { Instance } from "./core/instance.ts";
@@ -201,9 +201,7 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
       const old = isOld ? instance.id : places[instance.id];
       const at = isoTime(clock.now());
       const steps =
-        old === undefined
-          ? rollout.steps
-          : advanceSteps(rollout.steps, old, instance.id, event, at, clock.now());
+        old === undefined ? rollout.steps : advanceSteps(rollout.steps, old, instance.id, event, at, clock.now());
       put({ ...rollout, places, steps, ledger: bookCost(rollout.ledger, instance, event, elapsedMs) });
       if (event === "start" || event === "leave") return;
       tell(rollout, {
@@ -235,7 +233,12 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
     cancel() {
       const rollout = current();
       if (rollout === null) return null;
-      if (!rollout.cancelled) journal.write({ type: "rollout.cancelling", rollout: idOf(rollout), message: `${idOf(rollout)} ends after its current step.` });
+      if (!rollout.cancelled)
+        journal.write({
+          type: "rollout.cancelling",
+          rollout: idOf(rollout),
+          message: `${idOf(rollout)} ends after its current step.`,
+        });
       return shown(put({ ...rollout, cancelled: true }));
     },
     end(state, summary) {

@@ -47,7 +47,8 @@ export function createServiceWishes(store: Store, changed: () => void): ServiceW
     },
     scale: (service, number) => put(service, { replicas: number, stoppedInstances: [] }),
     setStopped: (service, stopped) => put(service, { stopped, ...(stopped ? {} : { stoppedInstances: [] }) }),
-    stopInstance: (service, id) => put(service, { stoppedInstances: [...new Set([...of(service).stoppedInstances, id])] }),
+    stopInstance: (service, id) =>
+      put(service, { stoppedInstances: [...new Set([...of(service).stoppedInstances, id])] }),
     startInstance(service, id) {
       const { stoppedInstances } = of(service);
       if (!stoppedInstances.includes(id)) return false;

@@ -142,7 +142,8 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
     if (instance === null) return false;
     const exit = instance.lastExit;
     const how = exit?.known ? (exit.signal ?? `exit code ${exit.code ?? "unknown"}`) : "exit code not known";
-    const reason = instance.cause ?? (exit === null ? `${id} did not become ready.` : `${id} ended before it was ready (${how}).`);
+    const reason =
+      instance.cause ?? (exit === null ? `${id} did not become ready.` : `${id} ended before it was ready (${how}).`);
     rollouts.fail(instance, reason, parts.logs.tail(id, 50));
     if (isLiving(instance)) instances.kill(id, "the rollout failed over it");
     else instances.discard(id);
@@ -155,7 +156,9 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
     const left = facts.targets.filter((target) => book.get(target)?.wanted === "up");
     const fresh = book.all().filter((one) => one.rollout === facts.id && one.wanted === "up");
     const summary =
-      state === "cancelled" ? `New: ${list(fresh.map(({ id }) => id))}. Old: ${list(left)}. Go on with: owlctl restart` : null;
+      state === "cancelled"
+        ? `New: ${list(fresh.map(({ id }) => id))}. Old: ${list(left)}. Go on with: owlctl restart`
+        : null;
     rollouts.end(state, summary);
     if (rollouts.facts() !== null) return false;
     for (const id of left) if (book.get(id)?.replaceCause) book.set(id, { replaceCause: null });

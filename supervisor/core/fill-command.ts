@@ -12,7 +12,9 @@ export interface CommandValues {
 /** The command to run; a placeholder without a value stays as it is. */
 export function fillCommand(command: readonly string[], values: CommandValues): readonly [string, ...string[]] {
   const fill = (text: string): string =>
-    text.replace(/\{(port|socket|instance|home)\}/g, (whole, name: keyof CommandValues) => String(values[name] ?? whole));
+    text.replace(/\{(port|socket|instance|home)\}/g, (whole, name: keyof CommandValues) =>
+      String(values[name] ?? whole),
+    );
   const [program, ...rest] = command.map(fill);
   invariant(program !== undefined, "a configured command is not empty");
   return [program, ...rest];

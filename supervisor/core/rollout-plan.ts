@@ -71,16 +71,17 @@ export function planSteps(targets: readonly Instance[], routed: (service: string
   );
 }
 
-const STEP_OF: Readonly<Record<RolloutEvent["event"], { readonly ends: StepAction | null; readonly begins: StepAction | null }>> =
-  {
-    starting: { ends: "start", begins: "ready" },
-    ready: { ends: "ready", begins: "route" },
-    routed: { ends: "route", begins: null },
-    draining: { ends: "drain", begins: "stop" },
-    stopped: { ends: "stop", begins: null },
-    killed: { ends: "stop", begins: null },
-    failed: { ends: null, begins: null },
-  };
+const STEP_OF: Readonly<
+  Record<RolloutEvent["event"], { readonly ends: StepAction | null; readonly begins: StepAction | null }>
+> = {
+  starting: { ends: "start", begins: "ready" },
+  ready: { ends: "ready", begins: "route" },
+  routed: { ends: "route", begins: null },
+  draining: { ends: "drain", begins: "stop" },
+  stopped: { ends: "stop", begins: null },
+  killed: { ends: "stop", begins: null },
+  failed: { ends: null, begins: null },
+};
 
 /**
  * The steps after something happened to `instance`. `place`: index of the old instance's group of steps.
@@ -111,7 +112,8 @@ export function advanceSteps(
   if (event === "start") set("start", begin);
   else if (event === "leave") set("drain", begin);
   else if (event === "failed") {
-    for (const [index, step] of own.entries()) if (step.state === "running") own[index] = { ...finish(step), state: "failed" };
+    for (const [index, step] of own.entries())
+      if (step.state === "running") own[index] = { ...finish(step), state: "failed" };
   } else {
     const { ends, begins } = STEP_OF[event];
     if (ends !== null) set(ends, finish);
@@ -154,7 +156,11 @@ export function describePlan(facts: PlanFacts): RolloutPlan {
   const peakConnections = peakOf(involved, ({ connections }) => connections);
   const measured = involved.every((one) => one.replicas === 0 || one.memoryBytes !== null);
   const said = [...notes];
-  if (facts.connectionLimit !== null && peakConnections + OWN_CONNECTIONS > facts.connectionLimit && targets.length > 0) {
+  if (
+    facts.connectionLimit !== null &&
+    peakConnections + OWN_CONNECTIONS > facts.connectionLimit &&
+    targets.length > 0
+  ) {
     said.push(
       `At its peak ${peakConnections} connections are declared, over the server's ${facts.connectionLimit}: one more than replicas cannot be narrowed further.`,
     );

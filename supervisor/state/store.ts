@@ -8,7 +8,14 @@ import { asError } from "../../config/errors.ts";
 
 const FORMAT = 1;
 const KEEP_EVENTS = 20_000;
-const TABLES = { counter: "name", instance: "id", rollout: "number", proxy: "id", service: "name", fact: "name" } as const;
+const TABLES = {
+  counter: "name",
+  instance: "id",
+  rollout: "number",
+  proxy: "id",
+  service: "name",
+  fact: "name",
+} as const;
 type Keyed = Exclude<keyof typeof TABLES, "counter">;
 type Key = string | number;
 
@@ -23,7 +30,10 @@ export interface Store {
   raise(counter: string, atLeast: number): void;
   append(table: "event" | "rollout_event", id: number, doc: unknown, rollout?: string): void;
   /** Appended documents, oldest first. */
-  read<T>(table: "event" | "rollout_event", filter?: { readonly rollout?: string; readonly limit?: number }): readonly T[];
+  read<T>(
+    table: "event" | "rollout_event",
+    filter?: { readonly rollout?: string; readonly limit?: number },
+  ): readonly T[];
   /** Highest id given so far. */
   lastId(table: "event" | "rollout_event"): number;
   /** Why nothing can be written at the moment, or null. */
@@ -160,7 +170,9 @@ function createStore(database: DatabaseSync): Store {
       const rows =
         table === "rollout_event"
           ? database.prepare("SELECT doc FROM rollout_event WHERE rollout = ? ORDER BY seq").all(filter.rollout ?? "")
-          : database.prepare("SELECT doc FROM (SELECT id, doc FROM event ORDER BY id DESC LIMIT ?) ORDER BY id").all(limit);
+          : database
+              .prepare("SELECT doc FROM (SELECT id, doc FROM event ORDER BY id DESC LIMIT ?) ORDER BY id")
+              .all(limit);
       return rows.map((row) => JSON.parse(String(row.doc)) as T);
     },
     lastId: (table) => last[table],
