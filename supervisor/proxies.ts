@@ -327,6 +327,13 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
     moveStreams(upstream) {
       for (const member of members) member.client.send({ type: "moveStreams", upstream });
     },
+    async refresh(signal) {
+      const asked = new Map([...members].map((member) => [member, member.client.countersSeen()]));
+      for (const member of asked.keys()) member.client.send({ type: "counters" });
+      const answered = ([member, seen]: [ProxyMember, number]): boolean =>
+        !members.has(member) || member.lost || member.client.hello() === null || member.client.countersSeen() > seen;
+      await condition.until(() => [...asked].every(answered), AbortSignal.any([signal, lifetime.signal]));
+    },
     counters: () => sumCounters([retired, ...[...members].map((member) => member.client.counters() ?? NO_COUNTERS)]),
     processes: () =>
       [...members].map((member) => ({ id: member.id, pid: member.running.identity.pid, state: stateOf(member) })),

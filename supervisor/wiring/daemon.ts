@@ -13,6 +13,7 @@ import { type Adopted, adoptInstances } from "../adoption.ts";
 import { createOperations } from "../control/operations.ts";
 import { createControlServer } from "../control/server.ts";
 import { isComplete } from "../core/supervisor-state.ts";
+import { startDatabase } from "../database-start.ts";
 import { createExitedLookout } from "../exited-lookout.ts";
 import { createHealthWatch } from "../health-watch.ts";
 import { createInstanceBook } from "../instance-book.ts";
@@ -20,7 +21,6 @@ import { envHashes, inheritedEnv, instanceEnv, markOf } from "../instance-launch
 import { createInstances, type Instances } from "../instances.ts";
 import { createJournal } from "../journal.ts";
 import { createMeasures } from "../measures.ts";
-import type { ProxyRecord, ProxyRecords } from "../ports.ts";
 import { createDatabaseService } from "../postgres/database-service.ts";
 import { createPreflight } from "../preflight-facts.ts";
 import { freePort } from "../process/free-port.ts";
@@ -34,6 +34,7 @@ import { createProxySet } from "../proxies.ts";
 import { createRolloutRunner } from "../rollout-runner.ts";
 import { createRouting } from "../routing.ts";
 import { createServiceWishes } from "../service-wishes.ts";
+import { storedProxyRecords } from "../state/proxy-records.ts";
 import { openStore } from "../state/store.ts";
 import { buildStatus, standings } from "../status-report.ts";
 import { createSupervisor, type Supervisor } from "../supervisor.ts";
@@ -68,7 +69,7 @@ export interface Daemon {
   readonly broken: Promise<never>;
 }
 
-const DATABASE_RETRY_MS = 5_000;
+const REFRESH_MS = 100;
 
 export function createDaemon(parts: DaemonParts): Daemon {
   const { log, environment, version } = parts;
@@ -121,7 +122,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
     clock,
     spawner,
     table,
-    records: proxyRecords(),
+    records: storedProxyRecords(store),
     paths,
     mark,
     release: version,
@@ -151,6 +152,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
     journal,
     bootId: reader.bootId,
     counters: proxies.counters,
+    refreshCounters,
     changed: wake,
   });
   const health = createHealthWatch({
@@ -279,6 +281,14 @@ export function createDaemon(parts: DaemonParts): Daemon {
     });
   }
 
+  /** Counters of this very moment, or those of the last second when a proxy does not answer at once. */
+  async function refreshCounters(): Promise<void> {
+    const limit = new AbortController();
+    const cancel = clock.after(REFRESH_MS, () => limit.abort());
+    await proxies.refresh(limit.signal).catch(() => undefined);
+    cancel();
+  }
+
   const control = createOperations({
     clock,
     book,
@@ -310,7 +320,10 @@ export function createDaemon(parts: DaemonParts): Daemon {
       config = next;
       wake();
     },
-    status,
+    status: async () => {
+      await refreshCounters();
+      return status();
+    },
     workers: surroundings.workers,
     crashesOf: instances.crashesOf,
     envNow(instance) {
@@ -333,32 +346,20 @@ export function createDaemon(parts: DaemonParts): Daemon {
     failed: (error, request) => log.error({ err: error, request }, "a request failed"),
   });
 
-  function proxyRecords(): ProxyRecords {
-    return {
-      all: () => [...store.all<ProxyRecord>("proxy").values()],
-      put: (record) => store.put("proxy", record.id, record),
-      remove: (id) => store.remove("proxy", id),
-      nextNumber: () => store.next("proxy"),
-    };
-  }
-
   async function bringUpDatabase(): Promise<void> {
-    for (;;) {
-      try {
-        await database.start((message) => journal.write({ type: "database.progressed", message }), lifetime.signal);
-        warnings.delete("database");
-        if (config.usesDatabase) await surroundings.runOnce();
-        wake();
-        return;
-      } catch (caught) {
-        if (lifetime.signal.aborted) return;
-        const error = asError(caught);
-        // Nothing runs yet: better to say it and end than to look alive.
-        if (book.all().length === 0) return broken.reject(error);
-        warnings.set("database", `The database did not start: ${error.message}`);
-        log.error({ err: error }, "the database did not start; tried again");
-        await clock.sleep(DATABASE_RETRY_MS, lifetime.signal).catch(() => undefined);
-      }
+    const say = (message: string) => void journal.write({ type: "database.progressed", message });
+    const warn = (message: string | null): void => {
+      if (message === null) warnings.delete("database");
+      else warnings.set("database", message);
+      if (message !== null) log.error(message);
+    };
+    const isAnyRunning = () => book.all().length > 0;
+    try {
+      await startDatabase({ clock, database, say, warn, isAnyRunning }, lifetime.signal);
+      if (config.usesDatabase && !lifetime.signal.aborted) await surroundings.runOnce();
+      wake();
+    } catch (error) {
+      broken.reject(error);
     }
   }
 
