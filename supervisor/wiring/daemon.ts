@@ -5,10 +5,9 @@ import { readdirSync } from "node:fs";
 import type { Logger } from "pino";
 import type { AppConfig, Config } from "../../config/config.ts";
 import { asError, OwlError } from "../../config/errors.ts";
-import { homePaths } from "../../config/home.ts";
 import { appConfigWith, CODE_ROOT } from "../../config/load.ts";
 import type { Environment } from "../../config/locate.ts";
-import { systemClock, systemRandom } from "../../config/system-time.ts";
+import { systemRandom } from "../../config/system-time.ts";
 import { type Adopted, adoptInstances } from "../adoption.ts";
 import { createOperations } from "../control/operations.ts";
 import { createControlServer } from "../control/server.ts";
@@ -17,29 +16,23 @@ import { startDatabase } from "../database-start.ts";
 import { createExitedLookout } from "../exited-lookout.ts";
 import { createHealthWatch } from "../health-watch.ts";
 import { createInstanceBook } from "../instance-book.ts";
-import { envHashes, inheritedEnv, instanceEnv, markOf } from "../instance-launch.ts";
+import { envHashes, inheritedEnv, instanceEnv } from "../instance-launch.ts";
 import { createInstances, type Instances } from "../instances.ts";
-import { createJournal } from "../journal.ts";
-import { createMeasures } from "../measures.ts";
 import { createDatabaseService } from "../postgres/database-service.ts";
 import { createPreflight } from "../preflight-facts.ts";
 import { freePort } from "../process/free-port.ts";
-import { createProcessTable } from "../process/group-signal.ts";
 import { createHealthProbe } from "../process/health-probe.ts";
 import { createInstanceLogs } from "../process/log-file.ts";
-import { createProcReader } from "../process/proc-identity.ts";
-import { createSpawner } from "../process/spawn.ts";
 import { createUsageSampler } from "../process/usage.ts";
 import { createProxySet } from "../proxies.ts";
 import { createRolloutRunner } from "../rollout-runner.ts";
 import { createRouting } from "../routing.ts";
 import { createServiceWishes } from "../service-wishes.ts";
 import { storedProxyRecords } from "../state/proxy-records.ts";
-import { openStore } from "../state/store.ts";
 import { buildStatus, standings } from "../status-report.ts";
 import { createSupervisor, type Supervisor } from "../supervisor.ts";
 import { createSurroundings } from "../surroundings.ts";
-import { makeHome, socketDirectory } from "./home-directories.ts";
+import { openFoundation } from "./foundation.ts";
 
 export interface DaemonParts {
   readonly config: Config;
@@ -73,26 +66,9 @@ const REFRESH_MS = 100;
 
 export function createDaemon(parts: DaemonParts): Daemon {
   const { log, environment, version } = parts;
-  const clock = systemClock;
   let config = parts.config;
-  const paths = homePaths(config.home);
-  makeHome(paths);
-  const stamp = new Date(clock.now()).toISOString().replace(/[:.]/g, "-");
-  const { store, setAside } = openStore(paths.stateFile, stamp);
-  const warnings = new Map<string, string>();
-  if (setAside !== null) {
-    warnings.set(
-      "state",
-      `The state file was set aside as ${setAside.path}: ${setAside.reason}. Processes are adopted by their marks.`,
-    );
-    log.warn(setAside, "the state file was set aside");
-  }
-  const reader = createProcReader();
-  const table = createProcessTable(reader);
-  const spawner = createSpawner({ clock, table, reader });
-  const mark = markOf(paths.home);
-  const journal = createJournal(store, clock, log);
-  const measures = createMeasures(store);
+  const ground = openFoundation(config, log);
+  const { clock, paths, store, warnings, table, spawner, mark, journal, measures } = ground;
   const startedAt = clock.now();
   const broken = Promise.withResolvers<never>();
   // Heard by main through `broken`; without a listener it would end the process by itself.
@@ -119,12 +95,8 @@ export function createDaemon(parts: DaemonParts): Daemon {
   const book = createInstanceBook(store, wake);
   const wishes = createServiceWishes(store, wake);
   const proxies = createProxySet({
-    clock,
-    spawner,
-    table,
+    ...ground,
     records: storedProxyRecords(store),
-    paths,
-    mark,
     release: version,
     env: inheritedEnv(environment),
     unrecorded: (error) => log.error({ err: error }, "a proxy runs unrecorded"),
@@ -147,10 +119,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
     },
   });
   const rollouts = createRolloutRunner({
-    clock,
-    store,
-    journal,
-    bootId: reader.bootId,
+    ...ground,
     counters: proxies.counters,
     refreshCounters,
     changed: wake,
@@ -172,24 +141,13 @@ export function createDaemon(parts: DaemonParts): Daemon {
     journal,
     failed: (error) => log.error({ err: error }, "left-over processes were not looked for"),
   });
-  const sockets = socketDirectory(paths, store);
   const instances: Instances = createInstances({
-    clock,
-    log,
-    store,
+    ...ground,
     book,
-    journal,
-    measures,
-    spawner,
-    table,
     proxies,
     routing,
     health,
-    paths,
-    socketDirectory: sockets,
-    mark,
     release: version,
-    bootId: reader.bootId,
     environment,
     config: () => config,
     app: () => appOf(config),
@@ -204,12 +162,10 @@ export function createDaemon(parts: DaemonParts): Daemon {
     },
   });
   const surroundings = createSurroundings({
-    clock,
+    ...ground,
     book,
-    journal,
-    measures,
     wishes,
-    sampler: createUsageSampler(clock, reader),
+    sampler: createUsageSampler(clock, ground.reader),
     logs,
     metastore: database.metastore,
     config: () => config,
@@ -217,15 +173,12 @@ export function createDaemon(parts: DaemonParts): Daemon {
     failed: (error) => log.warn({ err: asError(error) }, "the surroundings were not read whole"),
   });
   const supervisor: Supervisor = createSupervisor({
-    clock,
-    log,
-    store,
+    ...ground,
     book,
     instances,
     rollouts,
     routing,
     wishes,
-    measures,
     logs,
     config: () => config,
     held: () => config.usesDatabase && database.url() === null,
@@ -290,18 +243,13 @@ export function createDaemon(parts: DaemonParts): Daemon {
   }
 
   const control = createOperations({
-    clock,
+    ...ground,
     book,
     instances,
     rollouts,
-    journal,
-    measures,
     wishes,
-    store,
     health,
-    table,
     logs,
-    mark,
     proxies,
     preflight: createPreflight({
       clock,
@@ -377,17 +325,9 @@ export function createDaemon(parts: DaemonParts): Daemon {
     broken: broken.promise,
     async start() {
       const adopted = adoptInstances({
-        clock,
-        store,
+        ...ground,
         book,
         instances,
-        journal,
-        spawner,
-        table,
-        paths,
-        socketDirectory: sockets,
-        mark,
-        bootId: reader.bootId,
         config,
         others: new Set(["proxy"]),
       });
