@@ -20,6 +20,8 @@ import { envHashes, inheritedEnv, instanceEnv, markOf } from "../instance-launch
 import { createInstances, type Instances } from "../instances.ts";
 import { createJournal } from "../journal.ts";
 import { createMeasures } from "../measures.ts";
+import { createMetrics } from "../metrics.ts";
+import { createMetricsListener } from "../metrics-listener.ts";
 import type { ProxyRecord, ProxyRecords } from "../ports.ts";
 import { createDatabaseService } from "../postgres/database-service.ts";
 import { createPreflight } from "../preflight-facts.ts";
@@ -325,11 +327,24 @@ export function createDaemon(parts: DaemonParts): Daemon {
       readdirSync(paths.logs).flatMap((file) => (file.endsWith(".log") ? [file.slice(0, -4)] : [])),
     failed: (error, what) => log.error({ err: asError(error) }, what),
   });
+  const metrics = createMetrics({
+    status: () => control.status(),
+    rollouts: () => control.rollouts(),
+    proxy: proxies.counters,
+    work: async () => (await database.metastore()?.work?.()) ?? null,
+  });
+  const counting = metrics.count(journal.feed.listen(lifetime.signal));
+  const metricsListener =
+    config.proxy.metrics === null
+      ? null
+      : createMetricsListener(config.proxy.metrics, metrics.text, (error) =>
+          log.error({ err: error }, "the metrics could not be read"),
+        );
   const server = createControlServer({
     control,
     socketPath: paths.controlSocket,
     version,
-    metrics: async () => "",
+    metrics: metrics.text,
     failed: (error, request) => log.error({ err: error, request }, "a request failed"),
   });
 
@@ -394,6 +409,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
       await proxies.start();
       listening = true;
       await server.start();
+      await metricsListener?.start();
       supervisor.start();
       surroundings.start();
       bringingUp = bringUpDatabase();
@@ -429,6 +445,8 @@ export function createDaemon(parts: DaemonParts): Daemon {
   async function finish(): Promise<void> {
     await health.stop();
     lookout.stop();
+    await metricsListener?.stop();
+    await counting;
     await server.stop();
     spawner.stop();
     store.close();
