@@ -161,7 +161,7 @@ const HINTS: Readonly<Record<string, string>> = {
   EMFILE: "Too many open files: raise LimitNOFILE of the unit or `ulimit -n`.",
   ENFILE: "Too many open files on this machine: raise fs.file-max.",
   ENOSPC: "The disk is full: free some space; it is tried again.",
-  ENOEXEC: "The file is no program: its first line may lack `#!`.",
+  ENOENT: "The interpreter that the first line of the file names (`#!…`) does not exist.",
   E2BIG: "The environment and the arguments together are too long.",
   EPERM: "owld may not do that as this user: run it as root, or remove `user:`.",
 };
