@@ -18,6 +18,8 @@ import { createHealthWatch } from "../health-watch.ts";
 import { createInstanceBook } from "../instance-book.ts";
 import { envHashes, inheritedEnv, instanceEnv } from "../instance-launch.ts";
 import { createInstances, type Instances } from "../instances.ts";
+import { createMetrics } from "../metrics.ts";
+import { createMetricsListener } from "../metrics-listener.ts";
 import { createDatabaseService } from "../postgres/database-service.ts";
 import { createPreflight } from "../preflight-facts.ts";
 import { freePort } from "../process/free-port.ts";
@@ -286,11 +288,24 @@ export function createDaemon(parts: DaemonParts): Daemon {
       readdirSync(paths.logs).flatMap((file) => (file.endsWith(".log") ? [file.slice(0, -4)] : [])),
     failed: (error, what) => log.error({ err: asError(error) }, what),
   });
+  const metrics = createMetrics({
+    status: () => control.status(),
+    rollouts: () => control.rollouts(),
+    proxy: proxies.counters,
+    work: async () => (await database.metastore()?.work?.()) ?? null,
+  });
+  const counting = metrics.count(journal.feed.listen(lifetime.signal));
+  const metricsListener =
+    config.proxy.metrics === null
+      ? null
+      : createMetricsListener(config.proxy.metrics, metrics.text, (error) =>
+          log.error({ err: error }, "the metrics could not be read"),
+        );
   const server = createControlServer({
     control,
     socketPath: paths.controlSocket,
     version,
-    metrics: async () => "",
+    metrics: metrics.text,
     failed: (error, request) => log.error({ err: error, request }, "a request failed"),
   });
 
@@ -335,6 +350,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
       await proxies.start();
       listening = true;
       await server.start();
+      await metricsListener?.start();
       supervisor.start();
       surroundings.start();
       bringingUp = bringUpDatabase();
@@ -370,6 +386,8 @@ export function createDaemon(parts: DaemonParts): Daemon {
   async function finish(): Promise<void> {
     await health.stop();
     lookout.stop();
+    await metricsListener?.stop();
+    await counting;
     await server.stop();
     spawner.stop();
     store.close();
