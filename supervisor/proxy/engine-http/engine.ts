@@ -26,6 +26,7 @@ export function createHttpEngine(deps: EngineDeps): Engine {
     connectionsCheckingInterval: Math.min(1_000, limits.headerTimeoutMs),
     requireHostHeader: false,
     insecureHTTPParser: false,
+    shouldUpgradeCallback: (request) => !/^h2c\b/i.test(request.headers.upgrade ?? ""),
     noDelay: true,
   });
   server.maxHeadersCount = 0;
