@@ -12,7 +12,7 @@ import type { Socket } from "node:net";
 import { type AnswerContext, type AnswerReason, answerFor, isFailure } from "../answers.ts";
 import { connectUpstream } from "../connect.ts";
 import { forwardingFlat, requestIdOf } from "../core/forwarding.ts";
-import { keptFlat, viewOf } from "../core/head-view.ts";
+import { keptFlat, keptLines, viewOf } from "../core/head-view.ts";
 import { scanRequest } from "../core/request-head.ts";
 import { droppedTrailers, hasNoBody, scanResponse } from "../core/response-head.ts";
 import { hostName, pathOf } from "../core/route-match.ts";
@@ -141,15 +141,22 @@ export class HttpExchange implements MovableStream {
       setDefaultHeaders: false,
     });
     this.#out = out;
+    const bytesBefore = connection.socket.bytesRead;
     let answering = false;
     let settled = false;
-    const fail = (message: string) => {
+    const fail = (message: string, malformed = false) => {
       if (settled || this.#out !== out) return;
       settled = true;
       connection.close();
-      this.#dispatch?.failed(answering ? "answering" : "sent", reused, message);
+      this.#dispatch?.failed({
+        stage: answering ? "answering" : "sent",
+        reused,
+        responseBytes: answering || malformed || connection.socket.bytesRead > bytesBefore,
+        malformed,
+        detail: message,
+      });
     };
-    out.on("error", (error) => fail(error.message));
+    out.on("error", (error: NodeJS.ErrnoException) => fail(error.message, error.code?.startsWith("HPE_") ?? false));
     out.on("close", () => fail("closed before an answer"));
     out.on("continue", () => {
       if (this.#d.expectContinue && !this.#d.response.headersSent) this.#d.response.writeContinue();
@@ -170,6 +177,10 @@ export class HttpExchange implements MovableStream {
       this.#switch(this.#d.upgrade, upstream, answer, socket as Socket, first);
     });
     out.on("response", (incoming) => {
+      if (!scanResponse(incoming.statusCode ?? 0, incoming.httpVersionMinor, viewOf(incoming.rawHeaders)).ok) {
+        fail("its framing is ambiguous", true);
+        return;
+      }
       answering = true;
       this.#respond(upstream, incoming, fail, () => {
         settled = true;
@@ -269,7 +280,7 @@ export class HttpExchange implements MovableStream {
     this.#over = true;
     this.#dispatch?.status(101);
     response.detachSocket(upgrade.socket);
-    upgrade.socket.write(switchingHead(keptFlat(view, scanResponse(101, 1, view).dropped), protocol), "latin1");
+    upgrade.socket.write(switchingHead(keptLines(view, scanResponse(101, 1, view).dropped), protocol), "latin1");
     const tunnel = openTunnel({
       client: upgrade.socket,
       upstream: socket,
