@@ -246,7 +246,8 @@ export class UpstreamConnection {
   #finish(exact: boolean, clean: boolean): boolean {
     if (this.#taker === null) return false;
     const scan = this.#scan;
-    const reusable = exact && this.requestSent && scan?.keepAlive && this.isAlive && this.socket.writableLength === 0;
+    const reusable =
+      exact && this.requestSent && scan?.keepAlive === true && this.isAlive && this.socket.writableLength === 0;
     const released = this.#released;
     this.#taker = null;
     this.#released = null;
