@@ -52,6 +52,8 @@ export type ToProxy =
       readonly command: readonly string[];
       /** FIFO whose write end becomes the successor's descriptor 3, as for every instance. Listeners follow from 4. */
       readonly exitFifo?: string;
+      /** Set: the new process is a sibling, this one serves on (a crashed sibling's place is taken). */
+      readonly stay?: boolean;
     }
   /** Stop accepting, finish what is in flight (at most drainTimeout), exit 0. */
   | { readonly type: "drain" };

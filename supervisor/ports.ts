@@ -1,7 +1,7 @@
 // The adapters the supervisor's loop and runners see: small interfaces named after what they do, types only.
 // main.ts alone builds the real ones; test/support has working small ones.
 
-import type { HealthCheck, ServiceConfig } from "../config/config.ts";
+import type { HealthCheck, ProxyConfig, ServiceConfig } from "../config/config.ts";
 import type { ConnectionsStatus, LogLine, PreflightLine, WorkerStatus } from "../config/control-api.ts";
 import type { ProxyCounters, RoutingTable } from "../config/proxy-feed.ts";
 import type { MonotonicMs, WallMs } from "../config/time.ts";
@@ -38,6 +38,8 @@ export interface RunningProcess {
   readonly identity: ProcessIdentity;
   /** Resolves once, when the leader is gone; never rejects. */
   readonly exited: Promise<ExitReport>;
+  /** Something suggests that it is gone: look now, not at the next poll (adopted processes). */
+  look?(): void;
   /** Lets go without touching the process (owld ends, the process lives on). */
   release(): void;
 }
@@ -109,6 +111,25 @@ export interface HealthProbe {
   check(target: ProbeTarget, check: HealthCheck, timeoutMs: number, signal: AbortSignal): Promise<ProbeResult>;
 }
 
+/** What is kept of a proxy process, so that a later owld adopts it. */
+export interface ProxyRecord {
+  /** `proxy-3`; numbers never repeat. */
+  readonly id: string;
+  readonly identity: ProcessIdentity;
+  readonly startedAt: WallMs;
+  /** Told to drain: it finishes what it has and goes by itself. */
+  readonly draining: boolean;
+}
+
+export interface ProxyRecords {
+  all(): readonly ProxyRecord[];
+  /** Inserts or replaces by id. */
+  put(record: ProxyRecord): void;
+  remove(id: string): void;
+  /** A number never given before, kept before it is used. */
+  nextNumber(): number;
+}
+
 /** All proxy processes as one: started, adopted, respawned and replaced by proxies.ts. */
 export interface ProxySet {
   /** Adopts what runs, starts what is missing; resolves when every process listens. */
@@ -123,8 +144,12 @@ export interface ProxySet {
   counters(): ProxyCounters;
   processes(): readonly { readonly id: string; readonly pid: number; readonly state: string }[];
   listening(): readonly string[];
-  /** Replaces every proxy process by its successor without losing a connection. */
-  replace(): Promise<void>;
+  /**
+   * Replaces every proxy process by its successor without losing a connection; with `config`, successors run by it.
+   * Resolves when the successors serve and the old ones were told to drain. Rejects when a successor does not come
+   * up: then the old ones serve on.
+   */
+  replace(config?: ProxyConfig): Promise<void>;
   /** Orderly end: stop accepting, drain, exit. */
   stop(): Promise<void>;
   /** owld goes, proxies stay. */

@@ -40,6 +40,8 @@ export interface JobQueue {
   remove(sql: Sql, kind: JobKind, queueJobs: readonly string[]): Promise<void>;
   /** Refreshes the leases of running jobs. */
   touch(jobs: readonly QueuedJob[]): Promise<void>;
+  /** Age of the oldest lease among these running jobs by the database's clock, ms; null when none is held. */
+  oldestLeaseMs(jobs: readonly QueuedJob[]): Promise<number | null>;
 }
 
 export interface QueueOptions {
@@ -174,6 +176,14 @@ export function createQueue(options: QueueOptions): JobQueue {
           held.map((job) => ({ id: job.queueJob, retryCount: job.retryCount })),
         );
       }
+    },
+    async oldestLeaseMs(jobs) {
+      const { rows } = await options.database.query<{ age: number | null }>(
+        `SELECT (extract(epoch FROM max(clock_timestamp() - coalesce(heartbeat_on, started_on))) * 1000)::float8 AS age
+           FROM ${QUEUE_SCHEMA}.job WHERE name = ANY($1) AND id = ANY($2::uuid[]) AND state = 'active'`,
+        [[...new Set(jobs.map((job) => job.kind))], jobs.map((job) => job.queueJob)],
+      );
+      return rows[0]?.age ?? null;
     },
   };
 }

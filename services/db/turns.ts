@@ -199,3 +199,24 @@ export async function listTurnEvents(sql: Sql, id: string, afterSeq: number): Pr
   );
   return rows;
 }
+
+export interface TurnToAnswer {
+  readonly accountId: string;
+  readonly text: string;
+  /** The conversation's earlier turns, oldest first, at most 30. */
+  readonly history: readonly { readonly text: string; readonly answer: string | null }[];
+}
+
+/** What a responder needs of a turn; null when it is not there. */
+export async function findTurnToAnswer(sql: Sql, id: string): Promise<TurnToAnswer | null> {
+  const { rows } = await sql.query<TurnToAnswer>(
+    `SELECT t.account_id AS "accountId", t.text,
+            coalesce((SELECT jsonb_agg(jsonb_build_object('text', h.text, 'answer', h.answer) ORDER BY h.created_at, h.id)
+                        FROM (SELECT p.id, p.text, p.answer, p.created_at FROM owl.turn p
+                               WHERE p.conversation_id = t.conversation_id AND p.ended_at IS NOT NULL
+                               ORDER BY p.created_at DESC, p.id DESC LIMIT 30) h), '[]'::jsonb) AS history
+       FROM owl.turn t WHERE t.id = $1`,
+    [id],
+  );
+  return rows[0] ?? null;
+}

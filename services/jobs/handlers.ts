@@ -1,16 +1,22 @@
 // Every kind's handler. Invariant: keyed by the job-kind union, so that a kind without a handler does not compile.
 
-import type { JobKind } from "../../config/config.ts";
+import type { AppConfig, JobKind } from "../../config/config.ts";
+import type { Sources } from "../tools/sources.ts";
 import { createChatHandler } from "./chat/handler.ts";
 import type { Handler } from "./handler.ts";
 import { createPlaybookHandler } from "./playbook/handler.ts";
 import { createSchemaAnalysisHandler } from "./schema-analysis/handler.ts";
 import { createTranscriptionHandler } from "./transcription/handler.ts";
 
+export interface HandlerDeps {
+  readonly config: AppConfig;
+  readonly sources: Sources;
+}
+
 /** The handlers a worker runs. */
-export function createHandlers(): Readonly<Record<JobKind, Handler>> {
+export function createHandlers(deps: HandlerDeps): Readonly<Record<JobKind, Handler>> {
   return {
-    chat: createChatHandler(),
+    chat: createChatHandler(deps),
     transcription: createTranscriptionHandler(),
     playbook: createPlaybookHandler(),
     "schema-analysis": createSchemaAnalysisHandler(),

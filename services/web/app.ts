@@ -8,13 +8,28 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
 import { OwlError } from "../../config/errors.ts";
 import type { Routes, WebDeps } from "./deps.ts";
 import { problemSchema, sendProblem } from "./problems.ts";
+import { adminRoutes } from "./routes/admin.ts";
+import { adminUserRoutes } from "./routes/admin-users.ts";
+import { batchRoutes } from "./routes/batches.ts";
 import { conversationRoutes } from "./routes/conversations.ts";
 import { healthRoutes } from "./routes/health.ts";
+import { internalRoutes } from "./routes/internal.ts";
+import { internalBatchRoutes } from "./routes/internal-batches.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { turnRoutes } from "./routes/turns.ts";
 import { accountOf, checkOrigin, identify } from "./sessions.ts";
 
-const ROUTES: readonly Routes[] = [healthRoutes, sessionRoutes, conversationRoutes, turnRoutes];
+const ROUTES: readonly Routes[] = [
+  healthRoutes,
+  internalRoutes,
+  sessionRoutes,
+  conversationRoutes,
+  turnRoutes,
+  batchRoutes,
+  internalBatchRoutes,
+  adminRoutes,
+  adminUserRoutes,
+];
 
 /** Paths of /api that need no session. */
 const OPEN = new Set(["POST /api/session", "GET /api/session", "GET /api/openapi.json"]);

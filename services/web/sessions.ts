@@ -1,7 +1,7 @@
-// Who is asking. Invariants: passwords are scrypt hashes; a session id is 256 random bits, stored hashed, 30 days
+// Who is asking. Invariants: a session id is 256 random bits, stored hashed, 30 days
 // sliding; writes come from our own origin only.
 
-import { createHash, randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { OwlError } from "../../config/errors.ts";
 import { deleteSession, extendSession, findSession, insertSession, type Role } from "../db/accounts.ts";
@@ -9,7 +9,6 @@ import type { WebDeps } from "./deps.ts";
 
 export const SESSION_COOKIE = "owl_session";
 const SESSION_MS = 30 * 86_400_000;
-const SCRYPT = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 2 ** 20 } as const;
 
 export interface Account {
   readonly id: string;
@@ -22,33 +21,6 @@ declare module "fastify" {
   interface FastifyRequest {
     account: Account | null;
   }
-}
-
-function derive(password: string, salt: Buffer, bytes: number, options: ScryptOptions): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    scrypt(password.normalize("NFC"), salt, bytes, options, (error, key) => (error ? reject(error) : resolve(key)));
-  });
-}
-
-/** `scrypt$N$r$p$salt$key`, base64url. */
-export async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(16);
-  const key = await derive(password, salt, 32, SCRYPT);
-  return ["scrypt", SCRYPT.N, SCRYPT.r, SCRYPT.p, salt.toString("base64url"), key.toString("base64url")].join("$");
-}
-
-/** True when `password` is the one `hash` was made of. */
-export async function isPassword(password: string, hash: string): Promise<boolean> {
-  const [scheme, n, r, p, salt, key] = hash.split("$");
-  if (scheme !== "scrypt" || salt === undefined || key === undefined) return false;
-  const wanted = Buffer.from(key, "base64url");
-  const found = await derive(password, Buffer.from(salt, "base64url"), wanted.length, {
-    N: Number(n),
-    r: Number(r),
-    p: Number(p),
-    maxmem: SCRYPT.maxmem,
-  });
-  return timingSafeEqual(wanted, found);
 }
 
 /** Throws `password.weak` for one shorter than 10 or longer than 1,000 characters. */

@@ -27,11 +27,11 @@ export interface RunningMetastore extends Metastore {
   stop(): Promise<void>;
 }
 
-// Only pg_read_all_stats sees another role's backend_type; what has a role is no background process.
+// Only pg_read_all_stats sees another role's backend_type; what has both a role and a database is a client.
 const OPEN_BY_APPLICATION = `
   SELECT coalesce(nullif(application_name, ''), '(unnamed)') AS name, count(*)::int AS open
   FROM pg_stat_activity
-  WHERE usesysid IS NOT NULL AND coalesce(backend_type, 'client backend') = 'client backend'
+  WHERE usesysid IS NOT NULL AND datid IS NOT NULL AND coalesce(backend_type, 'client backend') = 'client backend'
   GROUP BY 1`;
 
 const LIVING_WORKERS = `

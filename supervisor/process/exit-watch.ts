@@ -63,7 +63,7 @@ export function createExitWatch(clock: Clock, table: ProcessTable): ExitWatch {
       watched.add(entry);
       ensurePoll();
       endWatch = watchEnd(exitFifo, () => look(0));
-      return { identity, exited: exited.promise, release: letGo };
+      return { identity, exited: exited.promise, look: () => look(0), release: letGo };
     },
     stop() {
       cancelPoll?.();

@@ -163,9 +163,9 @@ export function createProxy(deps: ProxyDeps): Proxy {
         env: deps.env,
         clock,
       });
-      log.info({ successor: id, successorPid: pid }, "the successor accepts, draining");
+      log.info({ successor: id, successorPid: pid, stay: message.stay === true }, "the successor accepts");
       reply({ type: "successor", id, pid });
-      drain();
+      if (message.stay !== true) drain();
     } catch (error) {
       log.warn({ successor: id, error: asError(error).message }, "the successor did not start");
       reply({ type: "successorFailed", id, reason: asError(error).message });

@@ -36,6 +36,7 @@ export async function startSuccessor(request: SuccessionRequest): Promise<number
     stdio: ["ignore", "inherit", "inherit", fifo ?? "ignore", ...descriptors],
     env: {
       ...env,
+      OWL_INSTANCE: settings.id,
       OWL_PROXY_SETTINGS: JSON.stringify(settings),
       OWL_PROXY_LISTEN_FDS: descriptors.map((_, index) => String(4 + index)).join(","),
       OWL_PROXY_AWAIT_TABLE: "1",

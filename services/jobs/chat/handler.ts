@@ -1,26 +1,126 @@
 // The chat kind's handler: one question to its one answer, streamed into turn events as it comes.
-// Invariant: the turn is ended exactly once through context.end, whatever the responder does.
+// Invariant: the turn is ended exactly once through context.end, whatever the responder does; text that was made stays.
 
+import type { AppConfig } from "../../../config/config.ts";
+import { OwlError } from "../../../config/errors.ts";
 import { abortCauseOf } from "../../core/abort.ts";
 import { type TurnCause, type TurnEndState, turnEndOfAbort } from "../../core/turn.ts";
-import { endTurn } from "../../db/turns.ts";
+import { endTurn, findTurnToAnswer } from "../../db/turns.ts";
+import { builtInResponder } from "../../model/built-in.ts";
+import { createEndpointResponder } from "../../model/endpoint.ts";
+import type { Responder } from "../../model/responder.ts";
+import { createRunSql } from "../../tools/run-sql.ts";
+import { createDescribeTable, createListTables } from "../../tools/schema-tools.ts";
+import { createSearchTranscripts } from "../../tools/search-transcripts.ts";
+import type { Sources } from "../../tools/sources.ts";
+import type { Tool } from "../../tools/tool.ts";
 import type { Handler, HandlerResult, JobContext } from "../handler.ts";
+import { type AnswerSink, createAnswerSink } from "./answer-sink.ts";
+import { createToolCalls, type ToolCalls } from "./tool-calls.ts";
 
-/** Runs one turn. */
-export function createChatHandler(): Handler {
-  async function end(context: JobContext, state: TurnEndState, cause: TurnCause, message: string | null) {
+export interface ChatDeps {
+  readonly config: AppConfig;
+  readonly sources: Sources;
+  /** Tests: a responder of their own. */
+  readonly responder?: Responder;
+}
+
+/** How long an ended answer's last words may wait for a database that is away. */
+const FLUSH_FOR_MS = 20_000;
+/** After an abort the wrap-up is short: words that cannot be stored quickly are given up for the ending. */
+const FLUSH_ABORTED_FOR_MS = 1_000;
+
+/** Runs turns. */
+export function createChatHandler(deps: ChatDeps): Handler {
+  const responder =
+    deps.responder ?? (deps.config.model ? createEndpointResponder(deps.config.model) : builtInResponder);
+
+  async function run(context: JobContext): Promise<HandlerResult> {
+    const turn = await findTurnToAnswer(context.db, context.id);
+    if (!turn) return "lostClaim";
+    const sink = createAnswerSink({
+      db: context.db,
+      clock: context.clock,
+      log: context.log,
+      turn: context,
+      onLost: () => context.log.warn("claim was lost while answering"),
+    });
+    const names = await deps.sources.names();
+    const calls = createToolCalls({
+      tools: [
+        createListTables(deps.sources),
+        createDescribeTable(deps.sources),
+        createRunSql(deps.sources, names),
+        createSearchTranscripts(context.db),
+      ] as readonly Tool[],
+      sink,
+      clock: context.clock,
+      random: context.random,
+      accountId: turn.accountId,
+      stillClaimed: context.stillClaimed,
+    });
+    let failure: unknown = null;
+    try {
+      await responder(
+        { text: turn.text, history: turn.history, sources: names, tools: calls.tools },
+        {
+          signal: context.signal,
+          clock: context.clock,
+          words: context.text,
+          text: sink.text,
+          call: calls.call,
+          runningTools: () => calls.running,
+        },
+      );
+    } catch (error) {
+      failure = error ?? new Error("the responder failed");
+    }
+    return end(context, { sink, calls, failure });
+  }
+
+  async function end(
+    context: JobContext,
+    done: { readonly sink: AnswerSink; readonly calls: ToolCalls; readonly failure: unknown },
+  ): Promise<HandlerResult> {
+    done.calls.close();
+    const aborted = context.signal.aborted;
+    const flushed = await done.sink.flush(aborted ? FLUSH_ABORTED_FOR_MS : FLUSH_FOR_MS).catch((error: unknown) => {
+      context.log.warn({ err: error }, "the answer's last words could not be stored");
+      // Without its last words it is no answer; an aborted one is not whole anyway.
+      if (aborted || done.failure) return "stored" as const;
+      throw error;
+    });
+    if (flushed === "lostClaim") return "lostClaim";
+    if (done.failure === null) return write(context, "answered", "answered", null);
+    return fail(context, done.failure);
+  }
+
+  function write(context: JobContext, state: TurnEndState, cause: TurnCause, message: string | null) {
     return context.end((sql) => endTurn(sql, context, { state, cause, message }));
   }
-  return {
-    async run(context): Promise<HandlerResult> {
-      return end(context, "answered", "answered", null);
-    },
-    async fail(context): Promise<HandlerResult> {
-      const cause = abortCauseOf(context.signal);
-      if (cause === null) return end(context, "failed", "error", context.text("turn.error"));
+
+  async function fail(context: JobContext, error: unknown): Promise<HandlerResult> {
+    const cause = abortCauseOf(context.signal);
+    if (cause !== null) {
       const ending = turnEndOfAbort(cause);
       if (ending === null) return "lostClaim";
-      return end(context, ending.state, ending.cause, null);
-    },
-  };
+      const key = ending.cause === "limit" ? "turn.limit" : "turn.cut";
+      const minutes = Math.round(deps.config.turn.limitMs / 60_000);
+      return write(
+        context,
+        ending.state,
+        ending.cause,
+        ending.state === "failed" ? context.text(key, { minutes }) : null,
+      );
+    }
+    if (error instanceof OwlError && error.code === "turn.lost") return "lostClaim";
+    if (error instanceof OwlError) {
+      context.log.warn({ err: error, code: error.code }, "turn failed");
+      return write(context, "failed", "error", error.message);
+    }
+    context.log.error({ err: error }, "turn failed unexpectedly");
+    return write(context, "failed", "error", context.text("turn.error"));
+  }
+
+  return { run, fail };
 }

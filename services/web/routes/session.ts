@@ -10,15 +10,14 @@ import {
   setPassword,
 } from "../../db/accounts.ts";
 import { recordAudit } from "../../db/audit.ts";
+import { hashPassword, isPassword } from "../../db/passwords.ts";
 import type { Routes } from "../deps.ts";
 import {
   type Account,
   accountOf,
   checkPassword,
   closeSession,
-  hashPassword,
   hashSessionId,
-  isPassword,
   openSession,
   SESSION_COOKIE,
 } from "../sessions.ts";

@@ -1,0 +1,101 @@
+// npm start: owld in the foreground, started again when it exits with 75, Ctrl-C passed on once, its exit code ours.
+// owld leads a session of its own, so that one Ctrl-C (which terminal and npm both send) reaches it exactly once.
+
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ask } from "./control.mjs";
+import { pinnedNode, root, runtimeEnv } from "./paths.mjs";
+import { exitCode } from "./run.mjs";
+import { say, words } from "./say.mjs";
+
+const RESTART_ME = 75;
+/** Terminal and npm send the same Ctrl-C within milliseconds of each other; a person takes longer. */
+const SAME_CTRL_C_MS = 600;
+
+/** Resolves with owld's exit code. `onReady(socket)` runs once everything is steady. */
+export async function runStart(args, onReady = async () => {}) {
+  pinnedNode();
+  const signals = passSignals();
+  let announced = false;
+  for (let first = true; ; first = false) {
+    say.progress(first ? words.starting : words.again);
+    const over = new AbortController();
+    const child = spawn("/bin/sh", [join(root, "supervisor/owld"), ...args], {
+      stdio: "inherit",
+      env: runtimeEnv(),
+      detached: true,
+    });
+    signals.child = child;
+    const exited = new Promise((done) => {
+      child.once("error", () => done(1));
+      child.once("exit", (code, signal) => done(exitCode(code, signal)));
+    });
+    const announcing = announced ? Promise.resolve(true) : announce(over.signal, onReady);
+    const code = await exited;
+    over.abort();
+    announced = (await announcing) || announced;
+    if (code !== RESTART_ME || signals.asked) return code;
+  }
+}
+
+/** The first signal is handed to owld, a second Ctrl-C too (owld then kills); a closed terminal is an orderly stop. */
+function passSignals() {
+  const state = { child: null, asked: false };
+  let askedAt = 0;
+  const pass = (signal) => {
+    const now = Date.now();
+    if (state.asked && now - askedAt < SAME_CTRL_C_MS) return;
+    if (signal === "SIGINT") say.progress(state.asked ? words.killing : words.stopping);
+    state.asked = true;
+    askedAt = now;
+    state.child?.kill(signal === "SIGHUP" ? "SIGTERM" : signal);
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, pass);
+  return state;
+}
+
+/** Waits until all is steady, telling what is waited for, then prints where to go. True when it was printed. */
+async function announce(signal, onReady) {
+  const home = resolve(process.cwd(), process.env.OWL_HOME || ".owl");
+  const socket = join(home, "run/control.sock");
+  let last = "";
+  for (;;) {
+    const status = (await ask(socket, "GET", "/v1/status"))?.body ?? null;
+    if (signal.aborted) return false;
+    if (status?.state === "steady") {
+      await printReady(status, socket, home);
+      await onReady(socket);
+      return true;
+    }
+    const line = status === null ? "" : waitingFor(status);
+    if (line !== last && line !== "") say.progress(line);
+    last = line || last;
+    await sleep(150);
+    if (signal.aborted) return false;
+  }
+}
+
+function waitingFor(status) {
+  const services = status.services ?? [];
+  if (services.length === 0 || services.every((service) => service.instances.length === 0)) return words.database;
+  const short = services.filter((service) => service.ready < service.replicas);
+  return short.length === 0
+    ? ""
+    : words.services(short.map((service) => `${service.name} ${service.ready}/${service.replicas}`).join(", "));
+}
+
+async function printReady(status, socket, home) {
+  const config = (await ask(socket, "GET", "/v1/config"))?.body?.config ?? {};
+  const scheme = config.proxy?.tls ? "https" : "http";
+  const [first = ""] = status.proxy.listen;
+  const url = `${scheme}://${first.replace(/^(0\.0\.0\.0|\[?::\]?):/, "localhost:")}`;
+  say.result("");
+  say.result(words.ready(url));
+  const password = join(home, "initial-admin-password");
+  if (!process.env.OWL_ADMIN_PASSWORD && existsSync(password))
+    say.result(words.account(readFileSync(password, "utf8").trim()));
+  say.result(words.hints);
+  say.result("");
+}

@@ -1,0 +1,53 @@
+// npm test and npm run test:system: vitest under the pinned Node, then a look for processes left behind,
+// and as the very last line `N passed, N failed`.
+
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { endLeftOver } from "./leaks.mjs";
+import { modules } from "./paths.mjs";
+import { runNode } from "./run.mjs";
+import { say } from "./say.mjs";
+
+/** Exit code 0 when every test passed and nothing was left behind. */
+export async function runTests(projects, args) {
+  // TMPDIR is the mark of this run: tests make their homes below it, and instances inherit it, whatever else they lose.
+  const temporary = mkdtempSync("/tmp/owl-t-");
+  chmodSync(temporary, 0o1777);
+  const report = join(temporary, "report.json");
+  const code = await runNode(
+    [
+      join(modules, "vitest/vitest.mjs"),
+      "run",
+      "--config",
+      "test/vitest.config.ts",
+      ...projects.flatMap((project) => ["--project", project]),
+      "--reporter=default",
+      "--reporter=json",
+      `--outputFile.json=${report}`,
+      ...args,
+    ],
+    { env: { TMPDIR: temporary } },
+  );
+  const counts = countsOf(report);
+  const left = await endLeftOver(temporary);
+  for (const one of left) say.progress(`left behind by the tests, now ended: pid ${one.pid} ${one.command}`);
+  rmSync(temporary, { recursive: true, force: true });
+  let failed = counts.failed + (left.length > 0 ? 1 : 0);
+  if (code !== 0 && failed === 0) failed = 1;
+  say.result(`${counts.passed} passed, ${failed} failed`);
+  return failed > 0 || counts.passed === 0 ? 1 : 0;
+}
+
+/** Tests by outcome. A file that could not even be loaded counts as one failure; so does a skipped test. */
+function countsOf(report) {
+  let result;
+  try {
+    result = JSON.parse(readFileSync(report, "utf8"));
+  } catch {
+    return { passed: 0, failed: 1 };
+  }
+  const broken = result.testResults.filter(
+    (file) => file.status === "failed" && file.assertionResults.every((one) => one.status !== "failed"),
+  );
+  return { passed: result.numPassedTests, failed: result.numFailedTests + result.numPendingTests + broken.length };
+}

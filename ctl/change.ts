@@ -1,0 +1,40 @@
+// The course of every command that changes something at once (reload, scale, start, stop): plan or do, say what was
+// decided, and watch the rollout when one came of it.
+
+import { type Changed, EXIT, type RolloutPlan } from "../config/control-api.ts";
+import type { CommandDeps } from "./deps.ts";
+import { follow } from "./follow.ts";
+import { planLines } from "./render/plan-view.ts";
+
+export interface Change {
+  readonly path: string;
+  readonly planPath?: string;
+  readonly body?: unknown;
+}
+
+export interface ChangeOptions {
+  readonly plan?: boolean;
+  readonly detach?: boolean;
+  readonly json?: boolean;
+}
+
+/** Resolves with the exit code. */
+export async function changeCommand(change: Change, options: ChangeOptions, deps: CommandDeps): Promise<number> {
+  const { terminal, text } = deps;
+  const json = options.json ?? false;
+  if (options.plan && change.planPath !== undefined) {
+    const plan = await deps.client().send<RolloutPlan>("POST", change.planPath, change.body);
+    if (json) terminal.out(JSON.stringify(plan));
+    else for (const line of planLines(plan, text, terminal.paintOut)) terminal.out(line);
+    return plan.changes ? EXIT.changes : EXIT.done;
+  }
+  const changed = await deps.client().send<Changed>("POST", change.path, change.body);
+  if (json) terminal.out(JSON.stringify(changed));
+  else {
+    if (!changed.changed) terminal.out(text.change.nothing);
+    for (const note of changed.notes) terminal.out(note);
+    if (changed.changed && changed.notes.length === 0) terminal.out(text.change.done);
+  }
+  if (changed.rollout === null || json) return EXIT.done;
+  return follow(changed.rollout, { json, detach: options.detach ?? false, wait: "drained", timeoutMs: null }, deps);
+}

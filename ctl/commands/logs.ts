@@ -1,0 +1,89 @@
+// `owlctl logs`: the last lines of instance logs, across rotation; `-f` goes on, also over a restart of owld.
+
+import type { Command } from "commander";
+import type { LogLine } from "../../config/control-api.ts";
+import { OwlError } from "../../config/errors.ts";
+import { countArgument, durationArgument } from "../arguments.ts";
+import type { CommandDeps } from "../deps.ts";
+import { Interrupted } from "../exit-codes.ts";
+import type { Colour } from "../render/terminal.ts";
+import { ROUTES } from "../routes.ts";
+import { isAway } from "../watch-rollout.ts";
+
+interface Options {
+  readonly follow?: boolean;
+  readonly lines?: number;
+  readonly since?: number;
+  readonly grep?: string;
+  readonly json?: boolean;
+}
+
+const COLOURS: readonly Colour[] = ["cyan", "green", "yellow", "blue"];
+
+export function register(program: Command, deps: CommandDeps): void {
+  const { text } = deps;
+  const t = text.commands.logs;
+  program
+    .command("logs")
+    .description(t.about)
+    .argument("[target]", text.help.target)
+    .option("-f, --follow", t.follow)
+    .option("-n, --lines <n>", t.lines, countArgument(text))
+    .option("--since <duration>", t.since, durationArgument(text))
+    .option("--grep <regexp>", t.grep)
+    .option("--json", text.help.json)
+    .addHelpText(
+      "after",
+      text.examples([
+        "owlctl logs -f",
+        "owlctl logs web -n 200",
+        "owlctl logs worker-3 --since 10m --grep 'ERROR|WARN'",
+      ]),
+    )
+    .action(deps.run((target: string | undefined, options: Options) => logs(target, options, deps)));
+}
+
+async function logs(target: string | undefined, options: Options, deps: CommandDeps): Promise<undefined> {
+  const { clock, signal, text } = deps;
+  if (options.grep !== undefined && !isPattern(options.grep))
+    throw new OwlError("usage.grep", text.errors.grep(options.grep));
+  const show = printer(options.json ?? false, deps);
+  // After a break only what is new: the lines shown so far would come again otherwise.
+  for (let first = true; ; first = false) {
+    const query = new URLSearchParams();
+    if (target !== undefined) query.set("target", target);
+    const lines = first ? (options.lines ?? (options.since === undefined ? 50 : null)) : 0;
+    if (lines !== null) query.set("lines", String(lines));
+    if (options.since !== undefined && first) query.set("sinceMs", String(options.since));
+    if (options.grep !== undefined) query.set("grep", options.grep);
+    if (options.follow) query.set("follow", "1");
+    try {
+      for await (const line of deps.client().lines<LogLine>(ROUTES.logs(query), signal)) show(line);
+      if (!options.follow) return;
+    } catch (error) {
+      if (error instanceof Interrupted || signal.aborted) return;
+      if (first && (error as OwlError).code !== "daemon.gone") throw error;
+      if (!options.follow || !isAway(error)) throw error;
+    }
+    if (signal.aborted) return;
+    await clock.sleep(300, signal).catch(() => undefined);
+  }
+}
+
+function printer(json: boolean, { terminal }: CommandDeps): (line: LogLine) => void {
+  if (json) return (line) => terminal.out(JSON.stringify(line));
+  const colours = new Map<string, Colour>();
+  return ({ instance, line }) => {
+    const colour = colours.get(instance) ?? COLOURS[colours.size % COLOURS.length] ?? "cyan";
+    colours.set(instance, colour);
+    terminal.out(`${terminal.paintOut(`${instance} |`, colour)} ${line}`);
+  };
+}
+
+function isPattern(source: string): boolean {
+  try {
+    return new RegExp(source) instanceof RegExp;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,108 @@
+// `owlctl user add|list|passwd|disable`: accounts of the bundled application. Passwords never come by argv.
+
+import { text as readText } from "node:stream/consumers";
+import type { Command } from "commander";
+import { EXIT } from "../../config/control-api.ts";
+import type { CommandDeps } from "../deps.ts";
+import { table } from "../render/table.ts";
+import { ROUTES } from "../routes.ts";
+
+interface Account {
+  readonly name: string;
+  readonly role: "admin" | "user";
+  readonly disabled: boolean;
+  readonly createdAt: string;
+}
+
+interface Options {
+  readonly admin?: boolean;
+  readonly passwordStdin?: boolean;
+  readonly json?: boolean;
+}
+
+export function register(program: Command, deps: CommandDeps): void {
+  const { text } = deps;
+  const t = text.commands.user;
+  const user = program
+    .command("user")
+    .description(t.about)
+    .addHelpText(
+      "after",
+      text.examples(["owlctl user add mina", "owlctl user passwd admin --password-stdin < file", "owlctl user list"]),
+    );
+  user
+    .command("add")
+    .description(t.add)
+    .argument("<name>", t.name)
+    .option("--admin", t.admin)
+    .option("--password-stdin", t.stdin)
+    .option("--json", text.help.json)
+    .action(deps.run((name: string, options: Options) => add(name, options, deps)));
+  user
+    .command("list")
+    .description(t.list)
+    .option("--json", text.help.json)
+    .action(deps.run((options: Options) => list(options, deps)));
+  user
+    .command("passwd")
+    .description(t.passwd)
+    .argument("<name>", t.name)
+    .option("--password-stdin", t.stdin)
+    .option("--json", text.help.json)
+    .action(deps.run((name: string, options: Options) => passwd(name, options, deps)));
+  user
+    .command("disable")
+    .description(t.disable)
+    .argument("<name>", t.name)
+    .option("--json", text.help.json)
+    .action(deps.run((name: string, options: Options) => disable(name, options, deps)));
+}
+
+async function passwordOf(options: Options): Promise<{ password?: string }> {
+  return options.passwordStdin ? { password: (await readText(process.stdin)).replace(/\r?\n$/, "") } : {};
+}
+
+async function add(name: string, options: Options, { client, terminal, text }: CommandDeps): Promise<number> {
+  const body = { name, role: options.admin ? "admin" : "user", ...(await passwordOf(options)) };
+  const made = await client().send<{ name: string; password: string | null }>("POST", ROUTES.app("/users"), body);
+  if (options.json) terminal.out(JSON.stringify(made));
+  else {
+    terminal.out(text.commands.user.added(name));
+    if (made.password) terminal.out(text.commands.user.password(made.password));
+  }
+  return EXIT.done;
+}
+
+async function passwd(name: string, options: Options, { client, terminal, text }: CommandDeps): Promise<number> {
+  const path = ROUTES.app(`/users/${encodeURIComponent(name)}/password`);
+  const made = await client().send<{ name: string; password: string | null }>("POST", path, await passwordOf(options));
+  if (options.json) terminal.out(JSON.stringify(made));
+  else {
+    terminal.out(text.commands.user.changed(name));
+    if (made.password) terminal.out(text.commands.user.password(made.password));
+  }
+  return EXIT.done;
+}
+
+async function list(options: Options, { client, terminal, text }: CommandDeps): Promise<number> {
+  const t = text.commands.user;
+  const { items } = await client().get<{ items: readonly Account[] }>(ROUTES.app("/users"));
+  if (options.json) terminal.out(JSON.stringify(items));
+  else {
+    const rows = items.map((one) => [
+      one.name,
+      t.roles[one.role] ?? one.role,
+      one.disabled ? t.states.disabled : t.states.active,
+      one.createdAt,
+    ]);
+    const titles = t.columns.map((title) => ({ title }));
+    for (const line of table(titles, rows, (title) => terminal.paintOut(title, "dim"))) terminal.out(line);
+  }
+  return EXIT.done;
+}
+
+async function disable(name: string, options: Options, { client, terminal, text }: CommandDeps): Promise<number> {
+  const answer = await client().send<unknown>("POST", ROUTES.app(`/users/${encodeURIComponent(name)}/disable`), {});
+  terminal.out(options.json ? JSON.stringify(answer ?? { name }) : text.commands.user.disabled(name));
+  return EXIT.done;
+}

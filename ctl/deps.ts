@@ -1,0 +1,22 @@
+// What every command gets, built once in main.ts: the catalogue, the terminal, the clock, the way to owld.
+
+import type { Environment } from "../config/locate.ts";
+import type { Clock } from "../config/time.ts";
+import type { ControlClient } from "./client.ts";
+import type { Terminal } from "./render/terminal.ts";
+import type { Text } from "./text/en.ts";
+
+export interface CommandDeps {
+  readonly text: Text;
+  readonly language: "ko" | "en";
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+  readonly env: Environment;
+  readonly cwd: string;
+  /** Aborted (with Interrupted) by the first Ctrl-C. A command that watches passes it on. */
+  readonly signal: AbortSignal;
+  /** The client for --socket, OWL_CONTROL_SOCKET, OWL_HOME, ... Connects at the first request only. */
+  client(): ControlClient;
+  /** Wraps a commander action: its returned number becomes the exit code, nothing returned is 0. */
+  run<A extends readonly unknown[]>(action: (...args: A) => Promise<number | undefined>): (...args: A) => Promise<void>;
+}

@@ -1,0 +1,89 @@
+// owlctl: builds what commands need, imports the command that was asked for, turns its end into an exit code.
+
+import { Command, CommanderError } from "commander";
+import { EXIT } from "../config/control-api.ts";
+import { languageOf } from "../config/locate.ts";
+import { systemClock } from "../config/system-time.ts";
+import { createClient } from "./client.ts";
+import type { CommandDeps } from "./deps.ts";
+import { errorLines, exitCodeOf, Interrupted } from "./exit-codes.ts";
+import { findSocket } from "./find-socket.ts";
+import { COMMANDS, wantedCommand } from "./registry.ts";
+import { processTerminal } from "./render/terminal.ts";
+import { en } from "./text/en.ts";
+import { ko } from "./text/ko.ts";
+import { codeVersion } from "./version.ts";
+
+const env = process.env;
+const language = languageOf(env);
+const text = language === "ko" ? ko : en;
+const terminal = processTerminal(env);
+const interrupt = new AbortController();
+let exitCode: number = EXIT.done;
+
+// The first Ctrl-C ends the watching; a second one, should anything hang, ends the program.
+process.on("SIGINT", () => {
+  if (interrupt.signal.aborted) process.exit(EXIT.interrupted);
+  interrupt.abort(new Interrupted("Ctrl-C"));
+});
+
+function fail(error: unknown): void {
+  exitCode = exitCodeOf(error);
+  if (error instanceof Interrupted) {
+    if (error.message !== "Ctrl-C") terminal.err(error.message);
+    return;
+  }
+  const { sentence, next } = errorLines(error, text);
+  terminal.err(terminal.paintErr(sentence, "red"));
+  if (next !== null) terminal.err(next);
+  if (env.OWL_DEBUG !== undefined && error instanceof Error) terminal.err(error.stack ?? "");
+}
+
+const program = new Command("owlctl")
+  .description(text.help.program)
+  .option("--socket <path>", text.help.socket)
+  .version(codeVersion(), "-V, --version", text.help.version)
+  .helpOption("-h, --help", text.help.help)
+  .helpCommand("help [command]", text.help.helpCommand)
+  .addHelpText("after", `\n${text.help.programAfter}`)
+  .configureHelp({ showGlobalOptions: true })
+  .configureOutput({ writeOut: terminal.rawOut, writeErr: (line) => terminal.rawErr(line.replace(/^error: /, "")) })
+  .showSuggestionAfterError()
+  .exitOverride();
+
+const deps: CommandDeps = {
+  text,
+  language,
+  terminal,
+  clock: systemClock,
+  env,
+  cwd: process.cwd(),
+  signal: interrupt.signal,
+  client: () => createClient(findSocket(program.opts<{ socket?: string }>().socket, env, process.cwd())),
+  run:
+    (action) =>
+    async (...args) => {
+      exitCode = (await action(...args)) ?? EXIT.done;
+    },
+};
+
+const wanted = wantedCommand(process.argv.slice(2));
+const modules = wanted === null ? Object.values(COMMANDS) : [COMMANDS[wanted]];
+for (const load of modules) if (load !== undefined) (await load()).register(program, deps);
+for (const command of program.commands) inheritSettings(command);
+
+try {
+  if (process.argv.length <= 2) program.help({ error: true });
+  await program.parseAsync(process.argv);
+} catch (error) {
+  // commander's own ends: help and version are 0, everything else is wrong use and already explained.
+  if (error instanceof CommanderError) exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  else fail(error);
+}
+process.exit(exitCode);
+
+/** Subcommands were made before the program's settings could reach them. */
+function inheritSettings(command: Command): void {
+  for (const child of command.commands) inheritSettings(child);
+  command.helpOption("-h, --help", text.help.help).showSuggestionAfterError();
+}

@@ -1,0 +1,43 @@
+// Every command of owlctl: its name and where its code is. `owlctl NAME` imports that file only, so that it starts fast;
+// each file exports `register(program, deps)` and adds the command under this name.
+
+import type { Command } from "commander";
+import type { CommandDeps } from "./deps.ts";
+
+export interface CommandModule {
+  register(program: Command, deps: CommandDeps): void;
+}
+
+/** In the order `owlctl --help` shows them. */
+export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
+  status: () => import("./commands/status.ts"),
+  why: () => import("./commands/why.ts"),
+  logs: () => import("./commands/logs.ts"),
+  events: () => import("./commands/events.ts"),
+  restart: () => import("./commands/restart.ts"),
+  rollout: () => import("./commands/rollout.ts"),
+  reload: () => import("./commands/reload.ts"),
+  scale: () => import("./commands/scale.ts"),
+  start: () => import("./commands/start.ts"),
+  stop: () => import("./commands/stop.ts"),
+  kill: () => import("./commands/kill.ts"),
+  "daemon-reexec": () => import("./commands/daemon-reexec.ts"),
+  preflight: () => import("./commands/preflight.ts"),
+  config: () => import("./commands/config.ts"),
+  batch: () => import("./commands/batch.ts"),
+  turns: () => import("./commands/turns.ts"),
+  user: () => import("./commands/user.ts"),
+  completion: () => import("./commands/completion.ts"),
+  version: () => import("./commands/version.ts"),
+};
+
+/** The first word of the command line that is a command; null: none, so all are needed (help, mistakes). */
+export function wantedCommand(argv: readonly string[]): string | null {
+  for (let index = 0; index < argv.length; index++) {
+    const word = argv[index] ?? "";
+    if (word === "--socket") index += 1;
+    else if (!word.startsWith("-")) return word in COMMANDS ? word : null;
+    else if (word === "--help" || word === "-h" || word === "--version" || word === "-V") return null;
+  }
+  return null;
+}

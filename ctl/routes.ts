@@ -1,0 +1,26 @@
+// The paths of the control API that owlctl uses, in one place.
+
+const name = encodeURIComponent;
+
+export const ROUTES = {
+  status: "/v1/status",
+  rollouts: "/v1/rollouts",
+  planRollout: "/v1/rollouts/plan",
+  rollout: (id: string) => `/v1/rollouts/${name(id)}`,
+  rolloutEvents: (id: string) => `/v1/rollouts/${name(id)}/events`,
+  events: (query: URLSearchParams) => `/v1/events?${query}`,
+  logs: (query: URLSearchParams) => `/v1/logs?${query}`,
+  reload: "/v1/reload",
+  planReload: "/v1/reload/plan",
+  scale: "/v1/scale",
+  planScale: "/v1/scale/plan",
+  start: (target: string) => `/v1/start/${name(target)}`,
+  stop: (target: string) => `/v1/stop/${name(target)}`,
+  kill: (instance: string) => `/v1/kill/${name(instance)}`,
+  why: (target: string) => `/v1/why/${name(target)}`,
+  preflight: "/v1/preflight",
+  config: "/v1/config",
+  reexec: "/v1/reexec",
+  /** Passed on to a ready bundled web instance, on paths the proxy never serves. */
+  app: (path: string) => `/v1/app${path}`,
+} as const;

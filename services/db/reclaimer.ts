@@ -1,0 +1,109 @@
+// The reclaimer: ends or requeues the jobs of lost workers, in web and worker processes alike.
+// Invariants: every step is a transaction of its own, guarded by attempt and state, so that it may be killed at any line
+// and repeated by anyone; a worker's silence is believed only while our own heartbeat has long been unbroken.
+
+import type { Logger } from "pino";
+import type { Clock, Random } from "../../config/time.ts";
+import { jobKindRow } from "../core/job-kinds.ts";
+import { lostJobVerdict } from "../core/lost-jobs.ts";
+import type { Text } from "../text/text.ts";
+import { findLostRows, type LostRow, lockLostRow, requeueLostRow } from "./claims.ts";
+import type { Listener } from "./listen.ts";
+import { lostEndings } from "./lost-endings.ts";
+import type { Database } from "./pool.ts";
+import type { JobQueue } from "./queue.ts";
+import { countReclaimed, markSilentWorkers } from "./workers.ts";
+
+export interface ReclaimerDeps {
+  readonly db: Database;
+  readonly queue: JobQueue;
+  readonly listener: Listener;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly text: Text;
+  readonly stalledAfterMs: number;
+  /** How long our own heartbeat has succeeded without a break. */
+  readonly healthyForMs: () => number;
+}
+
+export interface Reclaimer {
+  start(): void;
+  stop(): Promise<void>;
+  /** One pass: marks silent workers gone, then deals with every lost job. Answers how many it dealt with. */
+  runOnce(): Promise<number>;
+}
+
+const EVERY_MS = 5_000;
+
+export function createReclaimer(deps: ReclaimerDeps): Reclaimer {
+  const { db, queue, clock, log } = deps;
+  const stopping = new AbortController();
+  let woken = new AbortController();
+  let loop: Promise<void> | null = null;
+  let forget: (() => void) | null = null;
+
+  async function reclaim(row: LostRow): Promise<boolean> {
+    const verdict = lostJobVerdict(jobKindRow(row.kind), row);
+    const done = await db.attempt(async (sql) => {
+      if (!(await lockLostRow(sql, row))) return undefined;
+      if (row.queueJob) await queue.remove(sql, row.kind, [row.queueJob]);
+      if (verdict.verdict === "requeue") {
+        const queueJob = deps.random.uuid();
+        if (!(await requeueLostRow(sql, row, queueJob))) return undefined;
+        await queue.enqueue(sql, row.kind, { id: row.id, queueJob });
+      } else if (!(await lostEndings[row.kind](sql, row, deps.text))) return undefined;
+      await countReclaimed(sql, row.claimedBy);
+      return true;
+    });
+    if (done) {
+      const fields = {
+        kind: row.kind,
+        job: row.id,
+        worker: row.claimedBy,
+        verdict: verdict.verdict,
+        why: verdict.reason,
+      };
+      log.warn(fields, "lost job reclaimed");
+    }
+    return done === true;
+  }
+
+  async function runOnce(): Promise<number> {
+    if (deps.healthyForMs() > deps.stalledAfterMs) {
+      for (const worker of await markSilentWorkers(db, deps.stalledAfterMs)) {
+        log.warn({ worker, stalledAfterMs: deps.stalledAfterMs }, "worker is silent: taken for gone");
+      }
+    }
+    let count = 0;
+    for (const row of await findLostRows(db)) if (await reclaim(row)) count += 1;
+    return count;
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await clock.sleep(EVERY_MS, AbortSignal.any([stopping.signal, woken.signal])).catch(() => undefined);
+      if (stopping.signal.aborted) return;
+      woken = new AbortController();
+      try {
+        await runOnce();
+      } catch (error) {
+        log.warn({ err: error }, "reclaim pass failed; it is repeated");
+      }
+    }
+  }
+
+  return {
+    runOnce,
+    start() {
+      if (loop) return;
+      forget = deps.listener.on("owl_worker_gone", () => woken.abort());
+      loop = run();
+    },
+    async stop() {
+      stopping.abort();
+      forget?.();
+      await loop;
+    },
+  };
+}

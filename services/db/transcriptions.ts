@@ -1,0 +1,205 @@
+// Transcriptions and their segments. Invariant: what a worker writes names its attempt; 0 rows means its claim is lost.
+
+import type { ItemState } from "../core/batch-progress.ts";
+import type { Segment, SegmentSpan } from "../core/transcript.ts";
+import type { Sql } from "./pool.ts";
+
+/** The fence of a running job. */
+export interface Fence {
+  readonly id: string;
+  readonly attempt: number;
+}
+
+export interface TranscriptionJob {
+  readonly uploadId: string | null;
+  readonly path: string | null;
+  readonly name: string;
+  readonly options: { readonly language?: string };
+  readonly plan: readonly SegmentSpan[] | null;
+  readonly secondsTotal: number | null;
+}
+
+/** What the worker of this attempt has to do; null when the claim is lost. */
+export async function loadTranscriptionJob(sql: Sql, fence: Fence): Promise<TranscriptionJob | null> {
+  const { rows } = await sql.query<TranscriptionJob>(
+    `SELECT upload_id AS "uploadId", path, name, options, segment_plan AS plan, seconds_total AS "secondsTotal"
+       FROM owl.transcription WHERE id = $1 AND attempt = $2 AND state = 'running'`,
+    [fence.id, fence.attempt],
+  );
+  return rows[0] ?? null;
+}
+
+/** Keeps where this recording is cut and what is already done; false when the claim is lost. */
+export async function storePlan(
+  sql: Sql,
+  fence: Fence,
+  plan: readonly SegmentSpan[],
+  seconds: { readonly total: number; readonly done: number },
+): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `UPDATE owl.transcription SET segment_plan = $3::jsonb, segments_total = $4, seconds_total = $5, seconds_done = $6,
+            moved_at = clock_timestamp() WHERE id = $1 AND attempt = $2 AND state = 'running'`,
+    [fence.id, fence.attempt, JSON.stringify(plan), plan.length, seconds.total, seconds.done],
+  );
+  return rowCount === 1;
+}
+
+/** Stores a finished segment (again: overwritten) and how far the recording is; false when the claim is lost. */
+export async function storeSegment(sql: Sql, fence: Fence, segment: Segment): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `WITH held AS (
+       SELECT id FROM owl.transcription WHERE id = $1 AND attempt = $2 AND state = 'running' FOR UPDATE),
+     stored AS (
+       INSERT INTO owl.segment (transcription_id, n, start_ms, end_ms, text, attempt)
+       SELECT held.id, $3, $4, $5, $6, $2 FROM held
+       ON CONFLICT (transcription_id, n) DO UPDATE SET start_ms = excluded.start_ms, end_ms = excluded.end_ms,
+          text = excluded.text, attempt = excluded.attempt, stored_at = clock_timestamp()
+       RETURNING transcription_id),
+     moved AS (
+       UPDATE owl.transcription t SET moved_at = clock_timestamp(), seconds_done = ($5::float8 - $4::float8) / 1000 + (
+              SELECT coalesce(sum(s.end_ms - s.start_ms), 0)::float8 / 1000 FROM owl.segment s
+               WHERE s.transcription_id = $1 AND s.n <> $3)
+         FROM stored WHERE t.id = stored.transcription_id RETURNING t.id)
+     SELECT pg_notify('owl_observe', 'transcription:' || id::text) FROM moved`,
+    [fence.id, fence.attempt, segment.n, segment.startMs, segment.endMs, segment.text],
+  );
+  return rowCount === 1;
+}
+
+/** Segments of an earlier plan that the present one does not have are dropped. */
+export async function dropSegmentsFrom(sql: Sql, fence: Fence, n: number): Promise<void> {
+  await sql.query(
+    `DELETE FROM owl.segment WHERE transcription_id = $1 AND n >= $3
+        AND EXISTS (SELECT 1 FROM owl.transcription WHERE id = $1 AND attempt = $2 AND state = 'running')`,
+    [fence.id, fence.attempt, n],
+  );
+}
+
+/** The worker's ending; false when the claim is lost. */
+export async function endTranscription(
+  sql: Sql,
+  fence: Fence,
+  end: { readonly state: "done" | "failed" | "cancelled"; readonly message: string | null },
+): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `WITH ended AS (
+       UPDATE owl.transcription SET state = $3, message = $4, ended_at = clock_timestamp(), moved_at = clock_timestamp(),
+              seconds_done = CASE WHEN $3 = 'done' THEN coalesce(seconds_total, seconds_done) ELSE seconds_done END
+        WHERE id = $1 AND attempt = $2 AND state = 'running' RETURNING id)
+     SELECT pg_notify('owl_observe', 'transcription:' || id::text) FROM ended`,
+    [fence.id, fence.attempt, end.state, end.message],
+  );
+  return rowCount === 1;
+}
+
+export async function listSegments(sql: Sql, id: string): Promise<readonly Segment[]> {
+  const { rows } = await sql.query<Segment>(
+    `SELECT n, start_ms::float8 AS "startMs", end_ms::float8 AS "endMs", text FROM owl.segment
+      WHERE transcription_id = $1 ORDER BY n`,
+    [id],
+  );
+  return rows;
+}
+
+export interface TranscriptionRow {
+  readonly id: string;
+  readonly batchId: string | null;
+  readonly uploadId: string | null;
+  readonly path: string | null;
+  readonly name: string;
+  readonly state: ItemState;
+  readonly message: string | null;
+  readonly attempt: number;
+  readonly secondsTotal: number | null;
+  readonly secondsDone: number;
+  readonly segmentsTotal: number | null;
+  readonly stopRequested: boolean;
+  readonly createdAt: Date;
+  readonly movedAt: Date;
+  readonly endedAt: Date | null;
+  readonly cursor: string;
+}
+
+const COLUMNS = `t.id, t.batch_id AS "batchId", t.upload_id AS "uploadId", t.path, t.name, t.state, t.message, t.attempt,
+  t.seconds_total AS "secondsTotal", t.seconds_done AS "secondsDone", t.segments_total AS "segmentsTotal",
+  t.stop_requested_at IS NOT NULL AS "stopRequested", t.created_at AS "createdAt", t.moved_at AS "movedAt",
+  t.ended_at AS "endedAt", (extract(epoch FROM t.created_at) * 1000000)::bigint::text AS cursor`;
+
+export async function findTranscription(sql: Sql, id: string, accountId: string): Promise<TranscriptionRow | null> {
+  const { rows } = await sql.query<TranscriptionRow>(
+    `SELECT ${COLUMNS} FROM owl.transcription t WHERE t.id = $1 AND t.account_id = $2`,
+    [id, accountId],
+  );
+  return rows[0] ?? null;
+}
+
+/** The account's transcriptions that belong to no batch, newest first. */
+export async function listTranscriptions(
+  sql: Sql,
+  query: {
+    readonly accountId: string;
+    readonly before: { readonly cursor: string; readonly id: string } | null;
+    readonly limit: number;
+  },
+): Promise<readonly TranscriptionRow[]> {
+  const { rows } = await sql.query<TranscriptionRow>(
+    `SELECT ${COLUMNS} FROM owl.transcription t WHERE t.account_id = $1 AND t.batch_id IS NULL
+       AND ($2::bigint IS NULL OR ((extract(epoch FROM t.created_at) * 1000000)::bigint, t.id) < ($2::bigint, $3::uuid))
+     ORDER BY t.created_at DESC, t.id DESC LIMIT $4`,
+    [query.accountId, query.before?.cursor ?? null, query.before?.id ?? null, query.limit],
+  );
+  return rows;
+}
+
+export async function insertTranscription(
+  sql: Sql,
+  one: {
+    readonly id: string;
+    readonly accountId: string;
+    readonly uploadId: string | null;
+    readonly path: string | null;
+    readonly name: string;
+    readonly bytes: number | null;
+    readonly options: Readonly<Record<string, unknown>>;
+    readonly queueJob: string;
+  },
+): Promise<void> {
+  await sql.query(
+    `INSERT INTO owl.transcription (id, account_id, upload_id, path, name, bytes, options, queue_job)
+     VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, $8)`,
+    [one.id, one.accountId, one.uploadId, one.path, one.name, one.bytes, JSON.stringify(one.options), one.queueJob],
+  );
+}
+
+/** Cancels one that waits; gives its stale queue job, or null when it does not wait. */
+export async function cancelQueuedTranscription(sql: Sql, id: string): Promise<{ queueJob: string | null } | null> {
+  const { rows } = await sql.query<{ queueJob: string | null }>(
+    `UPDATE owl.transcription SET state = 'cancelled', ended_at = clock_timestamp(), moved_at = clock_timestamp()
+      WHERE id = $1 AND state = 'queued' RETURNING queue_job AS "queueJob"`,
+    [id],
+  );
+  if (rows[0]) await sql.query("SELECT pg_notify('owl_observe', 'transcription:' || $1::text)", [id]);
+  return rows[0] ?? null;
+}
+
+/** failed or cancelled -> queued under `queueJob`, finished segments kept; false when it is neither. */
+export async function retryTranscription(sql: Sql, id: string, queueJob: string): Promise<boolean> {
+  const { rows } = await sql.query<{ batchId: string | null }>(
+    `UPDATE owl.transcription SET state = 'queued', queue_job = $2, message = NULL, ended_at = NULL, losses = 0,
+            claimed_by = NULL, claimed_at = NULL, stop_requested_at = NULL, moved_at = clock_timestamp()
+      WHERE id = $1 AND state IN ('failed', 'cancelled') RETURNING batch_id AS "batchId"`,
+    [id, queueJob],
+  );
+  const row = rows[0];
+  if (!row) return false;
+  if (row.batchId !== null) {
+    await sql.query(
+      `UPDATE owl.batch SET state = CASE WHEN state = 'paused' THEN 'paused' ELSE 'running' END, ended_at = NULL,
+              active_since = CASE WHEN state = 'paused' THEN NULL ELSE coalesce(active_since, clock_timestamp()) END
+        WHERE id = $1`,
+      [row.batchId],
+    );
+  }
+  await sql.query("SELECT pg_notify('owl_observe', 'transcription:' || $1::text)", [id]);
+  return true;
+}

@@ -1,0 +1,51 @@
+// Measured turns and waiting work: the figures of `owlctl turns`, the administrator's page and the metrics.
+
+import { JOB_KINDS, type JobKind } from "../../config/config.ts";
+import { jobKindRow } from "../core/job-kinds.ts";
+import type { Sql } from "./pool.ts";
+
+export interface TurnFigure {
+  readonly outcome: "answered" | "stopped" | "failed";
+  readonly count: number;
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+/** Lengths (claim to end; from acceptance where nobody claimed) of the turns that ended within `sinceMs`. */
+export async function turnFigures(sql: Sql, sinceMs: number): Promise<readonly TurnFigure[]> {
+  const { rows } = await sql.query<TurnFigure>(
+    `SELECT state AS outcome, count(*)::int AS count,
+            percentile_disc(0.5) WITHIN GROUP (ORDER BY ms) AS "p50Ms",
+            percentile_disc(0.95) WITHIN GROUP (ORDER BY ms) AS "p95Ms",
+            percentile_disc(0.99) WITHIN GROUP (ORDER BY ms) AS "p99Ms", max(ms) AS "maxMs"
+       FROM (SELECT state, greatest(0, round(extract(epoch FROM ended_at - coalesce(claimed_at, created_at)) * 1000))::int AS ms
+               FROM owl.turn WHERE ended_at > clock_timestamp() - make_interval(secs => $1::float8 / 1000)) t
+      GROUP BY state ORDER BY state`,
+    [sinceMs],
+  );
+  return rows;
+}
+
+export interface QueueFigure {
+  readonly kind: JobKind;
+  readonly queued: number;
+  readonly running: number;
+  /** How long the oldest waiting job has waited, s; null when none waits. */
+  readonly oldestSeconds: number | null;
+}
+
+/** Waiting and running jobs of each kind; more than 100,000 waiting are told as that. */
+export async function queueFigures(sql: Sql): Promise<readonly QueueFigure[]> {
+  const parts = JOB_KINDS.map((kind) => {
+    const table = `owl.${jobKindRow(kind).table}`;
+    return `SELECT '${kind}' AS kind,
+      (SELECT count(*)::int FROM (SELECT 1 FROM ${table} WHERE state = 'queued' LIMIT 100000) q) AS queued,
+      (SELECT count(*)::int FROM ${table} WHERE state = 'running') AS running,
+      (SELECT extract(epoch FROM clock_timestamp() - created_at)::float8 FROM ${table} WHERE state = 'queued'
+        ORDER BY created_at LIMIT 1) AS "oldestSeconds"`;
+  });
+  const { rows } = await sql.query<QueueFigure>(parts.join(" UNION ALL "));
+  return rows;
+}

@@ -1,0 +1,104 @@
+// Worker rows: written by the worker itself; gone_at also by owld and the reclaimer. Ages are by the database's clock.
+
+import type { JobKind } from "../../config/config.ts";
+import type { Sql } from "./pool.ts";
+
+export type JobsByKind = Partial<Record<JobKind, number>>;
+
+/** What a worker has done with its jobs, for a rollout's ledger. */
+export interface WorkerCounts {
+  readonly finished: number;
+  readonly handedBack: number;
+  readonly cut: number;
+}
+
+/** Registers; false when a row of that id still holds claims (it must be reclaimed first). */
+export async function registerWorker(
+  sql: Sql,
+  worker: { id: string; release: string; pid: number; host: string },
+): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `INSERT INTO owl.worker AS w (id, release, pid, host) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (id) DO UPDATE SET release = excluded.release, pid = excluded.pid, host = excluded.host,
+       started_at = clock_timestamp(), heartbeat_at = clock_timestamp(), draining_since = NULL, stopped_at = NULL,
+       gone_at = NULL, jobs = '{}', counts = '{}', reclaimed = 0
+      WHERE (w.gone_at IS NOT NULL OR w.stopped_at IS NOT NULL)
+        AND NOT EXISTS (SELECT 1 FROM owl.turn r WHERE r.claimed_by = w.id AND r.state = 'running')
+        AND NOT EXISTS (SELECT 1 FROM owl.transcription r WHERE r.claimed_by = w.id AND r.state = 'running')
+        AND NOT EXISTS (SELECT 1 FROM owl.playbook_run r WHERE r.claimed_by = w.id AND r.state = 'running')
+        AND NOT EXISTS (SELECT 1 FROM owl.schema_analysis r WHERE r.claimed_by = w.id AND r.state = 'running')`,
+    [worker.id, worker.release, worker.pid, worker.host],
+  );
+  return rowCount === 1;
+}
+
+export const HEARTBEAT = `UPDATE owl.worker SET heartbeat_at = clock_timestamp(), jobs = $2, counts = $3
+  WHERE id = $1 AND gone_at IS NULL AND stopped_at IS NULL`;
+
+/** Marks when the drain began (kept when it is already marked). */
+export async function markDraining(sql: Sql, id: string): Promise<void> {
+  await sql.query("UPDATE owl.worker SET draining_since = coalesce(draining_since, clock_timestamp()) WHERE id = $1", [
+    id,
+  ]);
+}
+
+/** Deregisters: no claim of this id is valid any more. */
+export async function deregisterWorker(sql: Sql, id: string, counts: WorkerCounts): Promise<void> {
+  await sql.query("UPDATE owl.worker SET stopped_at = clock_timestamp(), jobs = '{}', counts = $2 WHERE id = $1", [
+    id,
+    JSON.stringify(counts),
+  ]);
+}
+
+/** Marks a worker as gone (idempotent): its row's trigger wakes the reclaimers. */
+export async function markWorkerGone(sql: Sql, id: string): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    "UPDATE owl.worker SET gone_at = clock_timestamp() WHERE id = $1 AND gone_at IS NULL AND stopped_at IS NULL",
+    [id],
+  );
+  return rowCount === 1;
+}
+
+/** Marks every worker gone whose heartbeat is older than `stalledAfterMs`; gives their ids. */
+export async function markSilentWorkers(sql: Sql, stalledAfterMs: number): Promise<readonly string[]> {
+  const { rows } = await sql.query<{ id: string }>(
+    `UPDATE owl.worker SET gone_at = clock_timestamp()
+      WHERE gone_at IS NULL AND stopped_at IS NULL
+        AND heartbeat_at < clock_timestamp() - make_interval(secs => $1::float8 / 1000) RETURNING id`,
+    [stalledAfterMs],
+  );
+  return rows.map((row) => row.id);
+}
+
+export async function countReclaimed(sql: Sql, id: string): Promise<void> {
+  await sql.query("UPDATE owl.worker SET reclaimed = reclaimed + 1 WHERE id = $1", [id]);
+}
+
+export interface WorkerRow {
+  readonly id: string;
+  readonly release: string;
+  readonly state: "active" | "draining" | "stalled";
+  readonly heartbeatAgeMs: number;
+  readonly jobs: JobsByKind;
+}
+
+/** The living workers. */
+export async function listWorkers(sql: Sql, stalledAfterMs: number): Promise<readonly WorkerRow[]> {
+  const { rows } = await sql.query<WorkerRow>(
+    `SELECT id, release, jobs, age::int AS "heartbeatAgeMs",
+            CASE WHEN age > $1 THEN 'stalled' WHEN draining_since IS NOT NULL THEN 'draining' ELSE 'active' END AS state
+       FROM (SELECT *, extract(epoch FROM clock_timestamp() - heartbeat_at) * 1000 AS age FROM owl.worker
+              WHERE gone_at IS NULL AND stopped_at IS NULL) w ORDER BY started_at, id`,
+    [stalledAfterMs],
+  );
+  return rows;
+}
+
+/** Forgets workers that ended more than a week ago and hold nothing. */
+export async function forgetWorkers(sql: Sql): Promise<void> {
+  await sql.query(
+    `DELETE FROM owl.worker w WHERE coalesce(stopped_at, gone_at) < clock_timestamp() - interval '7 days'
+        AND NOT EXISTS (SELECT 1 FROM owl.turn r WHERE r.claimed_by = w.id AND r.state = 'running')
+        AND NOT EXISTS (SELECT 1 FROM owl.transcription r WHERE r.claimed_by = w.id AND r.state = 'running')`,
+  );
+}

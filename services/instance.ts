@@ -1,0 +1,51 @@
+// What a bundled process is told by owld, read once. Invariant: the secrets in OWL_APP_CONFIG leave process.env at once.
+
+import { type Logger, pino } from "pino";
+import type { AppConfig } from "../config/config.ts";
+import { OwlError } from "../config/errors.ts";
+import { INSTANCE_ENV } from "../config/instance-env.ts";
+
+export interface Instance {
+  /** `worker-2` */
+  readonly id: string;
+  readonly service: string;
+  readonly release: string;
+  /** Unix socket to listen on; null when owld gave none. */
+  readonly socket: string | null;
+  readonly config: AppConfig;
+  readonly databaseUrl: string;
+}
+
+/** Reads and removes the instance's configuration. Throws `instance.environment` when it was not started by owld. */
+export function readInstance(env: NodeJS.ProcessEnv): Instance {
+  const text = env[INSTANCE_ENV.app];
+  delete env[INSTANCE_ENV.app];
+  const id = env[INSTANCE_ENV.instance];
+  if (text === undefined || id === undefined) {
+    throw new OwlError("instance.environment", "This program is started by owld and was given no configuration.", {
+      next: "Start Owl with npm start or owld.",
+    });
+  }
+  const config = JSON.parse(text) as AppConfig;
+  if (config.databaseUrl === null) {
+    throw new OwlError("instance.environment", "The configuration names no database.");
+  }
+  return {
+    id,
+    service: env[INSTANCE_ENV.service] ?? id.replace(/-\d+$/, ""),
+    release: env[INSTANCE_ENV.release] ?? "unknown",
+    socket: env[INSTANCE_ENV.socket] ?? null,
+    config,
+    databaseUrl: config.databaseUrl,
+  };
+}
+
+/** The process's log: JSON lines on standard output, which is the instance's log file. */
+export function createLog(instance: string): Logger {
+  return pino({
+    base: { instance },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    redact: { paths: ["req.headers.cookie", "req.headers.authorization"], remove: true },
+  });
+}

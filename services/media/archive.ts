@@ -1,0 +1,108 @@
+// The archive folders a batch may read. Invariant: a path is used only as its real path (links resolved) lies inside a
+// root's real path; `..` is refused before anything is looked at.
+
+import type { Dirent } from "node:fs";
+import { lstat, opendir, realpath, stat } from "node:fs/promises";
+import { isAbsolute, join, normalize, sep } from "node:path";
+import { OwlError } from "../../config/errors.ts";
+import type { FoundFile } from "../core/batch-plan.ts";
+
+const FILES_LIMIT = 200_000;
+const DEPTH_LIMIT = 32;
+
+function outside(path: string): OwlError {
+  return new OwlError("path.outside", `${path} is not inside an archive folder.`, {
+    next: "Name a folder listed under archive.roots in owl.yaml.",
+  });
+}
+
+const isInside = (path: string, root: string) =>
+  path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
+
+async function realRoots(roots: readonly string[]): Promise<readonly string[]> {
+  const real = await Promise.all(roots.map((root) => realpath(root).catch(() => null)));
+  return real.filter((root): root is string => root !== null);
+}
+
+/**
+ * The real path of `path`. Throws `path.outside` for one that is not absolute, climbs with `..`, or lies (itself or by a
+ * link) outside every root; `path.notFound` for one inside that is not there.
+ */
+export async function resolveInside(path: string, roots: readonly string[]): Promise<string> {
+  if (!isAbsolute(path) || path.includes("\u0000") || path.split("/").includes("..")) throw outside(path);
+  const plain = normalize(path).replace(/(?<=.)\/+$/, "");
+  const real = await realRoots(roots);
+  try {
+    const found = await realpath(plain);
+    if (real.some((root) => isInside(found, root))) return found;
+    throw outside(path);
+  } catch (error) {
+    if (error instanceof OwlError) throw error;
+    // Whether something is there is told only of what lies inside.
+    if (![...roots, ...real].some((root) => isInside(plain, root))) throw outside(path);
+    throw new OwlError("path.notFound", `${path} is not there or cannot be read.`, { cause: error });
+  }
+}
+
+/** Every file under the real path `top` (or `top` itself), as found; throws `path.notFound`, `batch.tooLarge`. */
+export async function listFiles(top: string, roots: readonly string[]): Promise<readonly FoundFile[]> {
+  const inside = await realRoots(roots);
+  const found: FoundFile[] = [];
+  const info = await stat(top).catch((cause: unknown) => {
+    throw new OwlError("path.notFound", `${top} is not there or cannot be read.`, { cause });
+  });
+  if (info.isFile()) return [{ path: top, bytes: info.size, refused: null }];
+  if (!info.isDirectory()) return [{ path: top, bytes: 0, refused: "neither file nor folder" }];
+  await walk(top, 0);
+  return found;
+
+  async function walk(dir: string, depth: number): Promise<void> {
+    let entries: Dirent[];
+    try {
+      entries = [];
+      for await (const entry of await opendir(dir, { bufferSize: 256 })) entries.push(entry);
+    } catch {
+      found.push({ path: dir, bytes: 0, refused: "the folder cannot be read" });
+      return;
+    }
+    if (found.length + entries.length > FILES_LIMIT) {
+      throw new OwlError("batch.tooLarge", `There are more than ${FILES_LIMIT} files under ${top}.`, {
+        next: "Name a folder below it.",
+      });
+    }
+    const folders: string[] = [];
+    await inBunches(entries, async (entry) => {
+      const path = join(dir, entry.name);
+      if (entry.isDirectory()) {
+        // Hidden folders hold what programs keep for themselves.
+        if (!entry.name.startsWith(".")) folders.push(path);
+      } else found.push(await look(path, entry));
+    });
+    for (const folder of folders.sort()) {
+      if (depth >= DEPTH_LIMIT) found.push({ path: folder, bytes: 0, refused: "too many folders deep" });
+      else await walk(folder, depth + 1);
+    }
+  }
+
+  async function look(path: string, entry: Dirent): Promise<FoundFile> {
+    const refuse = (refused: string): FoundFile => ({ path, bytes: 0, refused });
+    try {
+      if (entry.isSymbolicLink()) {
+        const target = await realpath(path).catch(() => null);
+        if (target === null) return refuse("a link that leads nowhere");
+        if (!inside.some((root) => isInside(target, root))) return refuse("a link that leaves the archive folders");
+        const linked = await stat(target);
+        return linked.isFile() ? { path, bytes: linked.size, refused: null } : refuse("a link to a folder");
+      }
+      if (!entry.isFile()) return refuse("not a file");
+      return { path, bytes: (await lstat(path)).size, refused: null };
+    } catch {
+      return refuse("cannot be read");
+    }
+  }
+}
+
+/** A bounded number of file system calls at once. */
+async function inBunches<T>(all: readonly T[], run: (one: T) => Promise<void>): Promise<void> {
+  for (let at = 0; at < all.length; at += 64) await Promise.all(all.slice(at, at + 64).map(run));
+}

@@ -1,0 +1,119 @@
+// Other people's programs (ffmpeg, recognisers) as child processes. Invariants: argv only, no shell; the child stays in
+// our process group, so that whoever kills the worker's group kills it too; when `run` settles, the child is gone.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { accessSync, constants, readFileSync } from "node:fs";
+import { setPriority } from "node:os";
+import { delimiter, isAbsolute, join } from "node:path";
+import { OwlError } from "../../config/errors.ts";
+import type { Clock } from "../../config/time.ts";
+
+export interface ProgramResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  /** The last 4 KiB. */
+  readonly stderr: string;
+}
+
+export interface ProgramRun {
+  readonly argv: readonly [string, ...string[]];
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+}
+
+const STDOUT_LIMIT = 8 * 2 ** 20;
+const STDERR_KEPT = 4_096;
+
+/** The absolute path of `name` (or `name` itself when it holds a slash and may be run); null when there is none. */
+export function findProgram(name: string, path = process.env.PATH ?? ""): string | null {
+  const places = name.includes("/") || isAbsolute(name) ? [name] : path.split(delimiter).map((dir) => join(dir, name));
+  for (const place of places) {
+    try {
+      accessSync(place, constants.X_OK);
+      return place;
+    } catch {
+      // The next place.
+    }
+  }
+  return null;
+}
+
+/**
+ * Runs to the end and gives exit code and output. Throws the signal's reason when aborted, `program.notFound` when it
+ * cannot be started, `program.timeout`, and `program.output` for more than 8 MiB of it; the child is killed first.
+ */
+export async function runProgram(run: ProgramRun): Promise<ProgramResult> {
+  run.signal.throwIfAborted();
+  const [command, ...args] = run.argv;
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], cwd: "/" });
+  const out: Buffer[] = [];
+  let outBytes = 0;
+  let stderr = "";
+  let cause: unknown = null;
+  const end = (reason: unknown) => {
+    cause ??= reason;
+    killTree(child);
+  };
+  const onAbort = () => end(run.signal.reason);
+  run.signal.addEventListener("abort", onAbort, { once: true });
+  const cancelTimeout = run.clock.after(run.timeoutMs, () =>
+    end(new OwlError("program.timeout", `${command} did not end within ${Math.round(run.timeoutMs / 1_000)} s.`)),
+  );
+  child.stdout.on("data", (chunk: Buffer) => {
+    outBytes += chunk.length;
+    if (outBytes > STDOUT_LIMIT) end(new OwlError("program.output", `${command} printed more than 8 MiB.`));
+    else out.push(chunk);
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    stderr = (stderr + chunk.toString("utf8")).slice(-STDERR_KEPT);
+  });
+  try {
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", resolve);
+      child.once("spawn", () => lower(child));
+    });
+    if (cause !== null) throw cause;
+    return { code, stdout: Buffer.concat(out).toString("utf8"), stderr };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException)?.syscall?.startsWith("spawn")) {
+      throw new OwlError("program.notFound", `${command} could not be started.`, { cause: error });
+    }
+    throw error;
+  } finally {
+    cancelTimeout();
+    run.signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** Behind the worker itself, whose heartbeat must not wait for a decoder. */
+function lower(child: ChildProcess): void {
+  try {
+    if (child.pid !== undefined) setPriority(child.pid, 10);
+  } catch {
+    // It ended at once, or we may not: it runs as it is.
+  }
+}
+
+/** The child and what it started (a recogniser behind a shell script), deepest last. */
+function killTree(child: ChildProcess): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const pids = [child.pid];
+  for (let at = 0; at < pids.length && at < 1_000; at++) pids.push(...childrenOf(pids[at] as number));
+  for (const pid of pids) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // Gone by itself.
+    }
+  }
+}
+
+function childrenOf(pid: number): readonly number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,21 @@
+// Is it a recording? By content, never by name: a playlist or script in disguise must not reach ffmpeg.
+
+import { fileTypeFromFile } from "file-type";
+
+const CONTAINERS = new Set([
+  "application/ogg",
+  "application/vnd.ms-asf",
+  "application/mxf",
+  "application/vnd.rn-realmedia",
+]);
+
+/** Its media type when the content is audio or video, else null. */
+export async function recordingType(path: string): Promise<string | null> {
+  const found = await fileTypeFromFile(path).catch((error: NodeJS.ErrnoException) => {
+    // file-type throws its own end-of-stream error for files too short to tell.
+    if (error.code?.startsWith("E")) throw error;
+    return undefined;
+  });
+  if (!found) return null;
+  return /^(audio|video)\//.test(found.mime) || CONTAINERS.has(found.mime) ? found.mime : null;
+}

@@ -1,0 +1,28 @@
+// What answers a question: the model of an endpoint, or the built-in responder. Both use the same tools.
+
+import type { Clock } from "../../config/time.ts";
+import type { Text } from "../text/text.ts";
+import type { Tool, ToolOutput } from "../tools/tool.ts";
+
+export interface Question {
+  readonly text: string;
+  /** Earlier turns of the conversation, oldest first; answer null: it has none. */
+  readonly history: readonly { readonly text: string; readonly answer: string | null }[];
+  /** Names of the data sources, the default one first. */
+  readonly sources: readonly string[];
+  readonly tools: readonly Tool[];
+}
+
+export interface Answering {
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly words: Text;
+  /** Takes the answer's text as it comes. */
+  text(delta: string): void;
+  call(name: string, input: unknown, signal: AbortSignal): Promise<ToolOutput>;
+  /** How many tools are running now. */
+  runningTools(): number;
+}
+
+/** Resolves when the answer is whole. Throws OwlError with a user's sentence as message, or the signal's reason. */
+export type Responder = (question: Question, answering: Answering) => Promise<void>;

@@ -1,0 +1,54 @@
+// The one-shot prepare step, run by owld after migrations and before any service: queue schema, first administrator,
+// demo data. Invariant: every step asks first whether it is done, so that a run killed anywhere is simply repeated.
+// Progress: one JSON object a line on standard output; exit 0 when all is there, 1 with a sentence when not.
+
+import { dirname } from "node:path";
+import { asError, OwlError } from "../../config/errors.ts";
+import { homePaths } from "../../config/home.ts";
+import { systemRandom as random } from "../../config/system-time.ts";
+import { createDatabase } from "../db/pool.ts";
+import { installQueue } from "../db/queue.ts";
+import { readInstance } from "../instance.ts";
+import { ensureAdministrator } from "./administrator.ts";
+import { ensureDemo } from "./demo.ts";
+
+function say(step: string, message: string, rest: Readonly<Record<string, unknown>> = {}): void {
+  process.stdout.write(`${JSON.stringify({ step, message, ...rest })}\n`);
+}
+
+async function prepare(): Promise<void> {
+  process.env.OWL_INSTANCE ??= "prepare";
+  const { databaseUrl: url, config, id } = readInstance(process.env);
+  const adminUrl = process.env.OWL_ADMIN_DATABASE_URL ?? null;
+  const password = process.env.OWL_ADMIN_PASSWORD ?? null;
+  delete process.env.OWL_ADMIN_DATABASE_URL;
+  delete process.env.OWL_ADMIN_PASSWORD;
+  const { initialPassword } = homePaths(process.env.OWL_HOME ?? dirname(config.uploadsDir));
+  const onError = () => undefined;
+  const db = createDatabase({ url, max: 3, statementTimeoutMs: 300_000, onError });
+  try {
+    await installQueue({
+      database: db,
+      instance: id,
+      upkeep: false,
+      onError,
+      onWarning: (message) => say("queue", message),
+    });
+    say("queue", "The job queues are in place.");
+    const administrator = await ensureAdministrator({ db, random, password, file: initialPassword });
+    say("administrator", administrator.message, { initialPassword: administrator.file });
+    say("demo", await ensureDemo({ db, random, url, adminUrl }));
+    say("done", "Prepared.");
+  } finally {
+    await db.stop();
+  }
+}
+
+try {
+  await prepare();
+} catch (error) {
+  // owld shows what is no progress line as the reason.
+  const next = error instanceof OwlError && error.next ? ` ${error.next}` : "";
+  process.stderr.write(`${asError(error).message}${next}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,37 @@
+// The SQL tool: one read-only statement on a data source.
+
+import { z } from "zod";
+import type { Sources } from "./sources.ts";
+import type { StatementResult } from "./statement.ts";
+import type { Tool } from "./tool.ts";
+
+const input = z.object({
+  dataSource: z.string().describe("Name of the data source"),
+  sql: z.string().min(1).describe("One read-only PostgreSQL statement"),
+});
+
+/** `run_sql`, offering the named sources to the model. */
+export function createRunSql(sources: Sources, names: readonly string[]): Tool<z.infer<typeof input>> {
+  const [first, ...rest] = names;
+  const offered = first === undefined ? input : input.extend({ dataSource: z.enum([first, ...rest]) });
+  return {
+    name: "run_sql",
+    description:
+      "Runs one read-only SQL statement (PostgreSQL) on a data source and returns its rows. " +
+      "Long results are cut: aggregate, or use LIMIT.",
+    input: offered as z.ZodType<z.infer<typeof input>>,
+    async run({ dataSource, sql }, { signal }) {
+      const result = await sources.run(dataSource, sql.replace(/;\s*$/, ""), signal);
+      return {
+        value: { columns: result.columns, rows: result.rows, cut: cutNote(result) },
+        rows: result.rows.length,
+        table: { columns: result.columns, rows: result.rows.slice(0, 100) },
+      };
+    },
+  };
+}
+
+function cutNote(result: StatementResult): string | undefined {
+  if (result.cut === null) return undefined;
+  return `Only the first ${result.rows.length} rows are here (${result.cut} limit).`;
+}

@@ -1,0 +1,122 @@
+// Data sources by name: those of owl.yaml and those prepare added (the demo). One connection per running statement, all
+// of a process under one cap; a statement is read-only, bounded in time, rows and bytes, and cancelled in the database.
+
+import pg from "pg";
+import type { AppConfig } from "../../config/config.ts";
+import { OwlError } from "../../config/errors.ts";
+import type { Clock } from "../../config/time.ts";
+import type { Database } from "../db/pool.ts";
+import { runStatement, STATEMENT_LIMITS, type StatementLimits, type StatementResult } from "./statement.ts";
+
+export interface Sources {
+  names(): Promise<readonly string[]>;
+  /** Runs one read-only statement. Throws `source.notFound`, `source.away`, `sql.refused` (with the database's words). */
+  run(source: string, sql: string, signal: AbortSignal, values?: readonly unknown[]): Promise<StatementResult>;
+  stop(): Promise<void>;
+}
+
+export interface SourcesDeps {
+  readonly config: AppConfig;
+  readonly db: Database;
+  readonly clock: Clock;
+  /** Connections at once, over all sources. */
+  readonly max: number;
+  readonly onError: (error: Error) => void;
+  readonly limits?: StatementLimits;
+}
+
+export function createSources(deps: SourcesDeps): Sources {
+  const limits = deps.limits ?? STATEMENT_LIMITS;
+  const waiting: (() => void)[] = [];
+  const open = new Set<pg.Client>();
+  let inUse = 0;
+
+  async function all(): Promise<ReadonlyMap<string, string>> {
+    const { rows } = await deps.db.query<{ name: string; url: string }>("SELECT name, url FROM owl.data_source");
+    const given = Object.entries(deps.config.dataSources).map(([name, { url }]) => [name, url] as const);
+    return new Map([...given, ...rows.map((row) => [row.name, row.url] as const)]);
+  }
+
+  /** A slot under the cap; throws the signal's reason when aborted while waiting. */
+  async function enter(signal: AbortSignal): Promise<void> {
+    if (inUse < deps.max) {
+      inUse += 1;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const given = () => {
+        signal.removeEventListener("abort", refused);
+        resolve();
+      };
+      const refused = () => {
+        waiting.splice(waiting.indexOf(given), 1);
+        reject(signal.reason);
+      };
+      waiting.push(given);
+      signal.addEventListener("abort", refused, { once: true });
+    });
+  }
+
+  function leave(): void {
+    const next = waiting.shift();
+    if (next) next();
+    else inUse -= 1;
+  }
+
+  async function connect(source: string, url: string): Promise<pg.Client> {
+    const client = new pg.Client({
+      connectionString: url,
+      connectionTimeoutMillis: 10_000,
+      statement_timeout: limits.timeoutMs,
+      options: "-c default_transaction_read_only=on",
+    });
+    client.on("error", deps.onError);
+    try {
+      await client.connect();
+      open.add(client);
+      return client;
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      throw new OwlError("source.away", `The data source ${source} does not answer: ${(error as Error).message}.`, {
+        next: "Check its address in owl.yaml (dataSources) and that it is running.",
+        cause: error,
+      });
+    }
+  }
+
+  /** Cancels a statement in the database, over a connection of its own. */
+  async function cancelStatement(source: string, url: string, pid: number): Promise<void> {
+    const client = await connect(source, url);
+    try {
+      await client.query("SELECT pg_cancel_backend($1)", [pid]);
+    } finally {
+      open.delete(client);
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  return {
+    names: async () => [...(await all()).keys()],
+    async run(source, sql, signal, values = []) {
+      const url = (await all()).get(source);
+      if (url === undefined) throw new OwlError("source.notFound", `There is no data source ${source}.`);
+      signal.throwIfAborted();
+      await enter(signal);
+      try {
+        const client = await connect(source, url);
+        try {
+          const cancel = (pid: number) => cancelStatement(source, url, pid);
+          return await runStatement(client, { sql, values, signal, limits, clock: deps.clock, cancel });
+        } finally {
+          open.delete(client);
+          await client.end().catch(() => undefined);
+        }
+      } finally {
+        leave();
+      }
+    },
+    async stop() {
+      await Promise.allSettled([...open].map((client) => client.end()));
+    },
+  };
+}

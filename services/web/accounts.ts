@@ -1,0 +1,81 @@
+// Accounts as administrators handle them, from the page and from `owlctl user` alike.
+
+import { OwlError } from "../../config/errors.ts";
+import {
+  type AccountRow,
+  countAdministrators,
+  findAccount,
+  insertAccount,
+  type Role,
+  setDisabled,
+  setPassword,
+} from "../db/accounts.ts";
+import { type AuditEntry, recordAudit } from "../db/audit.ts";
+import { hashPassword } from "../db/passwords.ts";
+import type { WebDeps } from "./deps.ts";
+import { checkPassword } from "./sessions.ts";
+
+/** Who acts: for the audit trail. */
+export type Actor = Pick<AuditEntry, "accountId" | "accountName" | "address">;
+
+async function find(deps: WebDeps, name: string): Promise<AccountRow> {
+  const account = await findAccount(deps.db, name.toLowerCase());
+  if (account) return account;
+  throw new OwlError("account.notFound", `There is no account ${name}.`, { next: "See owlctl user list." });
+}
+
+/** Adds one; without `password` a one-time password is made and answered. Throws `account.conflict`, `password.weak`. */
+export async function addAccount(
+  deps: WebDeps,
+  actor: Actor,
+  wanted: { readonly name: string; readonly role: Role; readonly password: string | undefined },
+): Promise<{ readonly name: string; readonly password: string | null }> {
+  const name = wanted.name.toLowerCase();
+  const password = wanted.password ?? deps.random.token(12);
+  checkPassword(password);
+  const passwordHash = await hashPassword(password);
+  await deps.db.transaction(async (sql) => {
+    const id = deps.random.uuid();
+    const initialPassword = wanted.password === undefined;
+    if (!(await insertAccount(sql, { id, name, role: wanted.role, passwordHash, initialPassword }))) {
+      throw new OwlError("account.conflict", `The account ${name} is there already.`);
+    }
+    await recordAudit(sql, { ...actor, action: "account.added", target: name, detail: { role: wanted.role } });
+  });
+  return { name, password: wanted.password === undefined ? password : null };
+}
+
+/** Sets a password (or makes a one-time one) and signs the account out everywhere. */
+export async function resetPassword(
+  deps: WebDeps,
+  actor: Actor,
+  wanted: { readonly name: string; readonly password: string | undefined },
+): Promise<{ readonly name: string; readonly password: string | null }> {
+  const account = await find(deps, wanted.name);
+  const password = wanted.password ?? deps.random.token(12);
+  checkPassword(password);
+  const passwordHash = await hashPassword(password);
+  await deps.db.transaction(async (sql) => {
+    await setPassword(sql, account.id, passwordHash, wanted.password === undefined, null);
+    await recordAudit(sql, { ...actor, action: "password.reset", target: account.name });
+  });
+  return { name: account.name, password: wanted.password === undefined ? password : null };
+}
+
+/** Disables (signs out) or enables. Throws `account.lastAdministrator` for the last one who could still sign in. */
+export async function switchAccount(deps: WebDeps, actor: Actor, name: string, disabled: boolean): Promise<void> {
+  const account = await find(deps, name);
+  await deps.db.transaction(async (sql) => {
+    await setDisabled(sql, account.name, disabled);
+    if (disabled && account.role === "administrator" && (await countAdministrators(sql)) === 0) {
+      throw new OwlError("account.conflict", "The last administrator cannot be disabled.", {
+        next: "Add another administrator first.",
+      });
+    }
+    await recordAudit(sql, {
+      ...actor,
+      action: disabled ? "account.disabled" : "account.enabled",
+      target: account.name,
+    });
+  });
+}

@@ -1,0 +1,177 @@
+// What a request may do with a batch: plan (reads only), enqueue, and ask to cancel, retry, pause, resume. Used by the
+// public routes and by those of owlctl. Invariant: enqueue writes batch, items and jobs in one transaction or nothing.
+
+import { OwlError } from "../../config/errors.ts";
+import { type BatchPlan, type FoundFile, planBatch } from "../core/batch-plan.ts";
+import {
+  type BatchRow,
+  cancelBatch,
+  insertBatch,
+  pauseBatch,
+  readPace,
+  resumeBatch,
+  retryBatch,
+} from "../db/batches.ts";
+import type { Sql } from "../db/pool.ts";
+import { findUploads } from "../db/uploads.ts";
+import { listFiles, resolveInside } from "../media/archive.ts";
+import type { WebDeps } from "./deps.ts";
+
+export interface BatchRequest {
+  readonly kind: "transcription";
+  readonly path?: string;
+  readonly paths?: readonly string[];
+  readonly uploadIds?: readonly string[];
+  readonly language?: string;
+}
+
+export const batchRequestSchema = {
+  type: "object",
+  additionalProperties: false,
+  required: ["kind"],
+  minProperties: 2,
+  properties: {
+    kind: { type: "string", enum: ["transcription"] },
+    path: { type: "string", minLength: 1, maxLength: 4096, description: "A folder (or file) inside an archive root." },
+    paths: { type: "array", minItems: 1, maxItems: 50_000, items: { type: "string", minLength: 1, maxLength: 4096 } },
+    uploadIds: { type: "array", minItems: 1, maxItems: 50_000, items: { type: "string", format: "uuid" } },
+    language: { type: "string", pattern: "^[a-z]{2,3}(-[A-Za-z]{2,4})?$" },
+  },
+  examples: [{ kind: "transcription", path: "/srv/recordings" }],
+} as const;
+
+type ItemSource = ReadonlyMap<string, string>;
+
+interface Planned {
+  readonly plan: BatchPlan;
+  /** Upload ids by the path they are shown under. */
+  readonly uploads: ItemSource;
+}
+
+/** Computes the plan; writes nothing. Throws `path.outside` (403), `path.notFound`, `upload.notFound`, `batch.invalid`. */
+export async function planRequest(deps: WebDeps, accountId: string, request: BatchRequest): Promise<Planned> {
+  const given = [request.path, request.paths, request.uploadIds].filter((one) => one !== undefined);
+  if (given.length !== 1) {
+    throw new OwlError("batch.invalid", "Name exactly one of path, paths and uploadIds.");
+  }
+  const { found, uploads } =
+    request.uploadIds === undefined
+      ? { found: await findInArchive(deps, request.paths ?? [request.path ?? ""]), uploads: new Map<string, string>() }
+      : await findAmongUploads(deps, accountId, request.uploadIds);
+  const { workers, ...pace } = await readPace(deps.db);
+  const lanes = Math.max(1, workers * deps.config.worker.concurrency.transcription);
+  // An upload was measured and looked at when it came; an archive file may be as large as it is.
+  const limits = { maxBytes: Number.MAX_SAFE_INTEGER };
+  return { plan: planBatch(found, limits, { ...pace, lanes }), uploads };
+}
+
+async function findInArchive(deps: WebDeps, paths: readonly string[]): Promise<readonly FoundFile[]> {
+  const roots = deps.config.archiveRoots;
+  const found: FoundFile[] = [];
+  // One after the other in bunches: ten thousand named files are ten thousand look-ups.
+  for (let at = 0; at < paths.length; at += 64) {
+    const bunch = await Promise.all(
+      paths.slice(at, at + 64).map(async (path) => listFiles(await resolveInside(path, roots), roots)),
+    );
+    found.push(...bunch.flat());
+  }
+  return found;
+}
+
+async function findAmongUploads(deps: WebDeps, accountId: string, ids: readonly string[]) {
+  const rows = await findUploads(deps.db, ids, accountId);
+  if (rows.length < new Set(ids).size) {
+    throw new OwlError("upload.notFound", "One of these uploads is not there, not complete or not yours.");
+  }
+  const uploads = new Map(rows.map((row) => [`${row.id}/${row.name}`, row.id]));
+  const found = rows.map((row) => ({
+    path: `${row.id}/${row.name}`,
+    bytes: row.bytes,
+    refused: null,
+    recording: true as const,
+  }));
+  return { found, uploads };
+}
+
+/** Writes batch, items and jobs of the plan with `sql`. Throws `batch.invalid` for a plan without items. */
+export async function enqueueBatch(
+  deps: WebDeps,
+  sql: Sql,
+  batch: { readonly id: string; readonly accountId: string; readonly request: BatchRequest; readonly planned: Planned },
+): Promise<void> {
+  const { plan, uploads } = batch.planned;
+  if (plan.count === 0) {
+    throw new OwlError("batch.invalid", "There is no recording to transcribe there.", {
+      next: "Look at the plan: it says why each file is skipped.",
+      data: { skipped: plan.skipped.length },
+    });
+  }
+  const items = plan.items.map((item) => {
+    const uploadId = uploads.get(item.path);
+    return {
+      id: deps.random.uuid(),
+      queueJob: deps.random.uuid(),
+      item: uploadId === undefined ? item : { ...item, uploadId },
+    };
+  });
+  const { language, ...rest } = batch.request;
+  await insertBatch(sql, {
+    id: batch.id,
+    accountId: batch.accountId,
+    kind: batch.request.kind,
+    request: "path" in rest ? { path: rest.path } : { items: items.length },
+    options: language === undefined ? {} : { language },
+    skipped: plan.skipped,
+    items,
+  });
+  await deps.queue.enqueueMany(sql, "transcription", items);
+}
+
+export const BATCH_ACTS = ["cancel", "retry", "pause", "resume"] as const;
+export type BatchAct = (typeof BATCH_ACTS)[number];
+
+/** Does what was asked for. Throws `batch.conflict` (409) where the batch's state does not allow it. */
+export async function actOnBatch(deps: WebDeps, batch: BatchRow, act: BatchAct): Promise<void> {
+  const { db, queue } = deps;
+  const refuse = () =>
+    new OwlError("batch.conflict", `A batch that is ${batch.state} cannot ${act === "retry" ? "be retried" : act}.`);
+  let stale: readonly string[] = [];
+  await db.transaction(async (sql) => {
+    switch (act) {
+      case "cancel": {
+        if (batch.state === "cancelled") return;
+        const { cancelled, staleJobs } = await cancelBatch(sql, batch.id);
+        if (!cancelled) throw refuse();
+        stale = staleJobs;
+        return;
+      }
+      case "pause": {
+        if (batch.state === "paused") return;
+        const waiting = await pauseBatch(sql, batch.id);
+        if (waiting === null) throw refuse();
+        stale = waiting;
+        return;
+      }
+      case "resume": {
+        if (batch.state === "running") return;
+        const again = await resumeBatch(sql, batch.id);
+        if (again === null) throw refuse();
+        await queue.enqueueMany(sql, "transcription", again);
+        return;
+      }
+      case "retry": {
+        const again = await retryBatch(sql, batch.id);
+        if (again.length === 0) throw refuse();
+        // Of a paused batch they wait without a job, as its others do.
+        if (batch.state !== "paused") await queue.enqueueMany(sql, "transcription", again);
+        return;
+      }
+    }
+  });
+  // After the commit, and only tidying: a stale job that a worker fetches first is cleared away there.
+  if (stale.length > 0) {
+    await queue
+      .remove(db, "transcription", stale)
+      .catch((error: unknown) => deps.log.warn({ err: error, batch: batch.id }, "stale queue jobs are left"));
+  }
+}

@@ -1,0 +1,88 @@
+// The bundled web: wiring only. SIGTERM: not ready, streams moved, requests in flight answered, exit 0.
+
+import { rm } from "node:fs/promises";
+import { asError, OwlError } from "../../config/errors.ts";
+import { systemClock as clock, systemRandom as random } from "../../config/system-time.ts";
+import { createListener } from "../db/listen.ts";
+import { createDatabase } from "../db/pool.ts";
+import { createPulse } from "../db/pulse.ts";
+import { createQueue } from "../db/queue.ts";
+import { createReclaimer } from "../db/reclaimer.ts";
+import { createLog, readInstance } from "../instance.ts";
+import { textOf } from "../text/text.ts";
+import { createApp } from "./app.ts";
+import { createEventStreams } from "./event-stream.ts";
+import { createSweeper } from "./sweeper.ts";
+
+const instance = readInstance(process.env);
+const { id, config, databaseUrl: url } = instance;
+const log = createLog(id);
+const text = textOf(config.language);
+const onError = (err: Error) => log.warn({ err }, "database connection failed");
+const db = createDatabase({ url, max: config.web.pool, onError });
+const queue = createQueue({
+  database: db,
+  instance: id,
+  upkeep: false,
+  onError,
+  onWarning: (message) => log.warn({ queue: message }, "queue warning"),
+});
+const listener = createListener({ url, channels: ["owl_turn", "owl_observe", "owl_worker_gone"], clock, onError });
+const { intervalMs, stalledAfterMs } = config.heartbeat;
+const pulse = createPulse({
+  url,
+  clock,
+  intervalMs,
+  breakAfterMs: stalledAfterMs,
+  async beat(client) {
+    await client.query("SELECT 1");
+  },
+  onError,
+});
+const common = { db, queue, listener, clock, random, log, text };
+const reclaimer = createReclaimer({ ...common, stalledAfterMs, healthyForMs: pulse.healthyForMs });
+const sweeper = createSweeper(common);
+const streams = createEventStreams({ clock, random, listener });
+let state: "starting" | "ready" | "draining" = "starting";
+const LINGER_MS = 300;
+const notReady = () => (state === "ready" ? null : state);
+const app = await createApp({ ...common, config, instance: id, release: instance.release, streams, notReady });
+
+async function stop(why: string): Promise<void> {
+  if (state === "draining") return;
+  state = "draining";
+  log.info({ why, streams: streams.size }, "stopping");
+  // What was on its way when we left the routing table is still read and answered before the door closes.
+  await Promise.all([streams.endAll(), clock.sleep(LINGER_MS)]);
+  await app.close();
+  await Promise.race([
+    Promise.allSettled([sweeper.stop(), reclaimer.stop(), listener.stop(), pulse.stop()])
+      .then(() => queue.stop())
+      .then(() => db.stop())
+      .catch(() => undefined),
+    clock.sleep(3_000),
+  ]);
+  log.info("stopped");
+  process.exit(0);
+}
+
+process.on("SIGTERM", () => void stop("SIGTERM"));
+process.on("SIGINT", () => void stop("SIGINT"));
+
+try {
+  await queue.start();
+  await listener.start();
+  await pulse.start();
+  reclaimer.start();
+  sweeper.start();
+  if (instance.socket) {
+    await rm(instance.socket, { force: true });
+    await app.listen({ path: instance.socket });
+  } else await app.listen({ host: "127.0.0.1", port: Number(process.env.PORT ?? 0) });
+  if (state === "starting") state = "ready";
+  log.info({ release: instance.release }, "web is ready");
+} catch (error) {
+  const known = error instanceof OwlError ? { code: error.code, next: error.next } : {};
+  log.fatal({ err: asError(error), ...known }, "web could not start");
+  process.exit(1);
+}

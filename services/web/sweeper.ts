@@ -1,0 +1,85 @@
+// What web does on a timer, each process alike: closes turns nobody claimed in time, and forgets what has expired.
+// Invariant: a turn is closed by one guarded UPDATE together with its job's removal, so a claim at the last moment
+// either wins whole or loses whole.
+
+import type { Logger } from "pino";
+import { asError } from "../../config/errors.ts";
+import type { Clock } from "../../config/time.ts";
+import { sweepSessions } from "../db/accounts.ts";
+import { forgetIdempotencyKeys } from "../db/idempotency-keys.ts";
+import type { Database } from "../db/pool.ts";
+import type { JobQueue } from "../db/queue.ts";
+import { endQueuedTurn, findUnclaimedTurns } from "../db/turns.ts";
+import { forgetWorkers } from "../db/workers.ts";
+import type { Text } from "../text/text.ts";
+
+export interface Sweeper {
+  start(): void;
+  stop(): Promise<void>;
+  /** Closes the turns past their claim limit; answers how many. */
+  closeUnclaimed(): Promise<number>;
+  /** Forgets expired sessions, keys and workers. */
+  forget(): Promise<void>;
+}
+
+const EVERY_MS = 1_000;
+const FORGET_EVERY_MS = 600_000;
+const AT_ONCE = 100;
+
+export function createSweeper(deps: {
+  readonly db: Database;
+  readonly queue: JobQueue;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly text: Text;
+}): Sweeper {
+  const { db, queue, clock, log } = deps;
+  const stopping = new AbortController();
+  const loops: Promise<void>[] = [];
+
+  async function closeUnclaimed(): Promise<number> {
+    let count = 0;
+    for (const id of await findUnclaimedTurns(db, AT_ONCE)) {
+      const closed = await db.attempt(async (sql) => {
+        const message = deps.text("turn.unclaimed");
+        const ended = await endQueuedTurn(sql, id, { state: "failed", cause: "unclaimed", message });
+        if (!ended) return undefined;
+        await queue.remove(sql, "chat", [ended.queueJob]);
+        return true;
+      });
+      if (!closed) continue;
+      count += 1;
+      log.warn({ job: id }, "turn closed: no worker claimed it in time");
+    }
+    return count;
+  }
+
+  async function forget(): Promise<void> {
+    await sweepSessions(db);
+    await forgetIdempotencyKeys(db);
+    await forgetWorkers(db);
+  }
+
+  async function every(ms: number, run: () => Promise<unknown>): Promise<void> {
+    for await (const _ of clock.every(ms, stopping.signal)) {
+      try {
+        await run();
+      } catch (error) {
+        log.warn({ err: asError(error) }, "sweep failed; it is repeated");
+      }
+    }
+  }
+
+  return {
+    closeUnclaimed,
+    forget,
+    start() {
+      if (loops.length > 0) return;
+      loops.push(every(EVERY_MS, closeUnclaimed), every(FORGET_EVERY_MS, forget));
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all(loops);
+    },
+  };
+}

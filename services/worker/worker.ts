@@ -1,0 +1,263 @@
+// The worker: claims jobs, runs them, drains. THE loop to find is `claimMore`, the order to keep is `drain`.
+// Invariants: no claim after the drain began (one on the wire is rolled back, or handed back untouched); the heartbeat
+// goes on until the last job has ended and the worker has deregistered; a second signal changes nothing.
+
+import type { Logger } from "pino";
+import { type AppConfig, JOB_KINDS, type JobKind } from "../../config/config.ts";
+import { asError } from "../../config/errors.ts";
+import type { AbortCause } from "../core/abort.ts";
+import { drainDeadlines, stopRule } from "../core/worker-drain.ts";
+import { type Claim, checkClaims, claimRow, handBackRow } from "../db/claims.ts";
+import type { Listener } from "../db/listen.ts";
+import type { Sql } from "../db/pool.ts";
+import { recordTurnRunning } from "../db/turns.ts";
+import { deregisterWorker, type JobsByKind, markDraining, type WorkerCounts } from "../db/workers.ts";
+import type { Handler, HandlerResult } from "../jobs/handler.ts";
+import { type JobDeps, type RunningJob, runJob } from "./running-job.ts";
+
+export interface WorkerDeps extends JobDeps {
+  readonly id: string;
+  readonly config: AppConfig;
+  readonly listener: Listener;
+  readonly handlers: Readonly<Record<JobKind, Handler>>;
+  readonly log: Logger;
+  /** Called when the jobs in hand changed (the heartbeat tells them). */
+  readonly onJobs: () => void;
+}
+
+export interface Worker {
+  start(): void;
+  /** SIGTERM: resolves when every job has ended and the worker has deregistered (or the bound has passed). */
+  drain(): Promise<"drained" | "gaveUp">;
+  /** Our row was marked gone: every claim is lost. Resolves when the handlers have let go (bounded). */
+  abandon(): Promise<void>;
+  readonly isDraining: boolean;
+  jobs(): JobsByKind;
+  claims(): readonly Claim[];
+  counts(): WorkerCounts;
+}
+
+const POLL_MS = 2_000;
+const CHECK_MS = 1_000;
+/** How long a stopped or over-long job may take to let go before its row is ended without it. */
+const LET_GO_MS = 5_000;
+
+export function createWorker(deps: WorkerDeps): Worker {
+  const { db, queue, clock, log, config, listener } = deps;
+  const running = new Map<string, RunningJob>();
+  const drainStarted = new AbortController();
+  const over = new AbortController();
+  const claiming = new Map<JobKind, Promise<void>>();
+  const again = new Set<JobKind>();
+  const cancels: (() => void)[] = [];
+  const counts = { finished: 0, handedBack: 0, cut: 0 };
+  const loops: Promise<void>[] = [];
+  let drained: Promise<"drained" | "gaveUp"> | null = null;
+
+  const rule = (kind: JobKind) => stopRule(kind, config.transcription.onStop);
+  const ofKind = (kind: JobKind) => [...running.values()].filter((job) => job.claim.kind === kind);
+  const free = (kind: JobKind) => config.worker.concurrency[kind] - ofKind(kind).length;
+
+  function jobs(): JobsByKind {
+    const byKind: JobsByKind = {};
+    for (const { claim } of running.values()) byKind[claim.kind] = (byKind[claim.kind] ?? 0) + 1;
+    return byKind;
+  }
+
+  async function noteClaim(sql: Sql, claim: Claim): Promise<void> {
+    if (claim.kind === "chat") await recordTurnRunning(sql, claim.id);
+    else await sql.query("SELECT pg_notify('owl_observe', $1)", [`${claim.kind}:${claim.id}`]);
+  }
+
+  /** One job of `kind`, claimed in one transaction; "stale": a queue job whose row no longer waits was cleared away. */
+  async function claimOne(kind: JobKind): Promise<Claim | "stale" | "none"> {
+    const claimed = await db.attempt<Claim | "stale">(async (sql) => {
+      const [job] = await queue.fetch(sql, kind, 1);
+      if (!job || drainStarted.signal.aborted) return undefined;
+      const claim = await claimRow(sql, job, deps.id);
+      if (claim) await noteClaim(sql, claim);
+      else await queue.complete(sql, job);
+      // The last look before COMMIT: a claim that would come too late is rolled back, untouched.
+      if (drainStarted.signal.aborted) return undefined;
+      return claim ?? "stale";
+    });
+    return claimed ?? "none";
+  }
+
+  async function claimMore(kind: JobKind): Promise<void> {
+    do {
+      again.delete(kind);
+      while (free(kind) > 0 && !drainStarted.signal.aborted) {
+        const claimed = await claimOne(kind);
+        if (claimed === "none") break;
+        if (claimed === "stale") continue;
+        if (drainStarted.signal.aborted) await handBackUntouched(claimed);
+        else begin(claimed);
+      }
+    } while (again.has(kind) && !drainStarted.signal.aborted);
+  }
+
+  function wake(kind: JobKind): void {
+    again.add(kind);
+    if (claiming.has(kind) || drainStarted.signal.aborted) return;
+    const task = claimMore(kind)
+      .catch((error: unknown) => log.warn({ err: asError(error), kind }, "claiming failed; the next poll tries again"))
+      .finally(() => claiming.delete(kind));
+    claiming.set(kind, task);
+  }
+
+  /** The COMMIT was on the wire when the drain began: the row goes back in line, first, and nothing has run. */
+  async function handBackUntouched(claim: Claim): Promise<void> {
+    const queueJob = deps.random.uuid();
+    await db.attempt(async (sql) => {
+      if (!(await handBackRow(sql, claim, queueJob))) return undefined;
+      await queue.complete(sql, claim);
+      await queue.enqueue(sql, claim.kind, { id: claim.id, queueJob, priority: 1 });
+      return true;
+    });
+    counts.handedBack += 1;
+    log.info({ kind: claim.kind, job: claim.id }, "late claim handed back untouched");
+  }
+
+  function begin(claim: Claim): void {
+    const job = runJob(deps, deps.handlers[claim.kind], claim, drainStarted.signal);
+    running.set(claim.id, job);
+    deps.onJobs();
+    const cancelLimit =
+      rule(claim.kind) === "budget"
+        ? clock.after(config.turn.limitMs, () => abort(job, "limit"), { unref: true })
+        : () => undefined;
+    void job.over.then((result) => {
+      cancelLimit();
+      finished(job, result);
+    });
+  }
+
+  function finished(job: RunningJob, result: HandlerResult): void {
+    running.delete(job.claim.id);
+    if (result === "ended") counts.finished += 1;
+    if (result === "handBack") counts.handedBack += 1;
+    if (result === "lostClaim") log.warn({ kind: job.claim.kind, job: job.claim.id }, "claim was lost");
+    deps.onJobs();
+    wake(job.claim.kind);
+  }
+
+  function abort(job: RunningJob, cause: AbortCause): void {
+    if (!job.abort(cause)) return;
+    log.info({ kind: job.claim.kind, job: job.claim.id, why: cause }, "job aborted");
+    if (cause === "cut" || cause === "lostClaim") return;
+    clock.after(LET_GO_MS, () => running.has(job.claim.id) && void job.force(), { unref: true });
+  }
+
+  async function checkOnce(): Promise<void> {
+    if (running.size === 0) return;
+    const { lost, stop } = await checkClaims(
+      db,
+      [...running.values()].map((job) => job.claim),
+    );
+    for (const [claims, cause] of [
+      [lost, "lostClaim"],
+      [stop, "stopped"],
+    ] as const) {
+      for (const claim of claims) {
+        const job = running.get(claim.id);
+        if (job?.claim.attempt === claim.attempt) abort(job, cause);
+      }
+    }
+  }
+
+  async function every(ms: number, run: () => Promise<void> | void): Promise<void> {
+    for await (const _ of clock.every(ms, over.signal)) {
+      try {
+        await run();
+      } catch (error) {
+        log.warn({ err: asError(error) }, "check failed; it is repeated");
+      }
+    }
+  }
+
+  async function runDrain(): Promise<"drained" | "gaveUp"> {
+    const startedAt = clock.monotonicMs();
+    const elapsedMs = () => Math.round(clock.monotonicMs() - startedAt);
+    const deadlines = drainDeadlines(config.turn, config.graceMs);
+    drainStarted.abort();
+    log.info({ jobs: jobs(), elapsedMs: elapsedMs() }, "drain started");
+    void markDraining(db, deps.id).catch((error) => log.warn({ err: error }, "drain could not be marked"));
+    const budget = () => [...running.values()].filter((job) => rule(job.claim.kind) === "budget");
+    cancels.push(
+      clock.after(deadlines.abortAtMs, () => {
+        for (const job of budget()) {
+          counts.cut += 1;
+          job.abort("cut");
+          log.warn({ kind: job.claim.kind, job: job.claim.id, elapsedMs: elapsedMs() }, "turn aborted");
+        }
+      }),
+      clock.after(deadlines.forceAtMs, () => {
+        for (const job of budget()) void job.force();
+      }),
+    );
+    const gaveUp = new Promise<"gaveUp">((resolve) => {
+      const look = () => {
+        if ([...running.values()].some((job) => rule(job.claim.kind) === "runOn")) {
+          cancels.push(clock.after(1_000, look));
+        } else resolve("gaveUp");
+      };
+      cancels.push(clock.after(deadlines.exitAtMs, look));
+    });
+    const orderly = async (): Promise<"drained"> => {
+      await Promise.all(claiming.values());
+      while (running.size > 0) await Promise.race([...running.values()].map((job) => job.over));
+      for (let tries = 0; ; tries++) {
+        try {
+          await deregisterWorker(db, deps.id, counts);
+          return "drained";
+        } catch (error) {
+          log.warn({ err: asError(error), tries }, "deregistering failed; trying again");
+          await clock.sleep(Math.min(2_000, 200 * 2 ** tries));
+        }
+      }
+    };
+    const result = await Promise.race([orderly(), gaveUp]);
+    for (const cancel of cancels.splice(0)) cancel();
+    over.abort();
+    log.info({ elapsedMs: elapsedMs(), counts, left: jobs() }, result === "drained" ? "drained" : "drain gave up");
+    return result;
+  }
+
+  return {
+    start() {
+      const wakeAll = () => {
+        for (const kind of JOB_KINDS) wake(kind);
+      };
+      listener.on("owl_jobs", (kind) => {
+        if ((JOB_KINDS as readonly string[]).includes(kind)) wake(kind as JobKind);
+      });
+      listener.on("owl_stop", (payload) => {
+        const job = running.get(payload.slice(payload.indexOf(":") + 1));
+        if (job) abort(job, "stopped");
+      });
+      listener.onReconnect(() => {
+        wakeAll();
+        void checkOnce().catch((error) => log.warn({ err: error }, "check failed; it is repeated"));
+      });
+      loops.push(every(POLL_MS, wakeAll), every(CHECK_MS, checkOnce));
+      wakeAll();
+    },
+    drain() {
+      drained ??= runDrain();
+      return drained;
+    },
+    async abandon() {
+      drainStarted.abort();
+      for (const job of running.values()) job.abort("lostClaim");
+      await Promise.race([Promise.all([...running.values()].map((job) => job.over)), clock.sleep(2_000)]);
+      over.abort();
+    },
+    get isDraining() {
+      return drainStarted.signal.aborted;
+    },
+    jobs,
+    claims: () => [...running.values()].map((job) => job.claim),
+    counts: () => ({ ...counts }),
+  };
+}

@@ -1,0 +1,187 @@
+// Compares two manifests and what the database has: may old and new workers overlap, which way do migrations go,
+// what will the update cost, and what is its way back. Pure; the very answer that --plan and the approval dialog show.
+
+import { JOB_KINDS } from "../../config/config.ts";
+import type { Manifest, ManifestMigration } from "./manifest.ts";
+
+export interface UpdateFacts {
+  readonly from: Manifest | null;
+  readonly to: Manifest;
+  /** Names of migrations the database has. */
+  readonly applied: readonly string[];
+  /** Hash of each applied migration's content. */
+  readonly appliedHashes: Readonly<Record<string, string>>;
+  /** pg-boss's schema number in the database, null when it is not installed. */
+  readonly queueSchema: number | null;
+  readonly platform: string;
+  readonly overlapAsked: boolean;
+  readonly workers: number;
+  readonly graceMs: number;
+  /** Measured or assumed: one new instance until it is ready. */
+  readonly readyMs: number;
+  readonly webReplicas: number;
+  readonly databaseBytes: number | null;
+}
+
+export type UpdateSchema = "none" | "compatible" | "incompatible";
+
+export interface UpdateRefused {
+  readonly verdict: "refused";
+  readonly code: "update.platform" | "update.schemaAhead" | "update.migrationChanged" | "update.overlap";
+  readonly reason: string;
+  readonly next: string;
+}
+
+export interface UpdatePlanned {
+  readonly verdict: "planned";
+  readonly workers: "overlap" | "drainFirst";
+  /** Why overlap is not granted (or was not asked for); empty when it is. */
+  readonly reasons: readonly string[];
+  readonly schema: UpdateSchema;
+  readonly pending: readonly string[];
+  readonly queueMigration: boolean;
+  readonly steps: readonly UpdateStepName[];
+  /** Time without any claiming worker, at most. */
+  readonly worstWithoutWorkersMs: number;
+  /** Time in which pages answer 503; 0 unless a migration is incompatible. */
+  readonly worstDowntimeMs: number;
+  readonly way: { readonly back: "code" | "restoreCopy" };
+}
+
+export const UPDATE_STEPS = [
+  "stage",
+  "preflight",
+  "compare",
+  "migrate",
+  "drain",
+  "close",
+  "copy",
+  "migrateClosed",
+  "replace",
+  "confirm",
+  "switch",
+  "prune",
+] as const;
+export type UpdateStepName = (typeof UPDATE_STEPS)[number];
+
+/** What an update to `facts.to` will do, or why it must not begin. */
+export function planUpdate(facts: UpdateFacts): UpdatePlanned | UpdateRefused {
+  const refused = refusal(facts);
+  if (refused) return refused;
+  const pending = facts.to.migrations.filter((m) => !facts.applied.includes(m.name));
+  const queueMigration = facts.queueSchema !== null && facts.queueSchema !== facts.to.queueSchema;
+  const schema = schemaChange(pending, queueMigration);
+  const reasons = overlapReasons(facts, pending, queueMigration);
+  if (facts.overlapAsked && reasons.length > 0)
+    return {
+      verdict: "refused",
+      code: "update.overlap",
+      reason: `Old and new workers may not run together: ${reasons.join("; ")}.`,
+      next: "Leave out --overlap: drain first is the default and loses nothing.",
+    };
+  const overlap = facts.overlapAsked;
+  const incompatible = schema === "incompatible";
+  return {
+    verdict: "planned",
+    workers: overlap ? "overlap" : "drainFirst",
+    reasons: facts.overlapAsked ? [] : reasons.length > 0 ? reasons : ["drain first is the default"],
+    schema,
+    pending: pending.map((m) => m.name),
+    queueMigration,
+    steps: steps(overlap, schema),
+    worstWithoutWorkersMs: overlap ? 0 : facts.graceMs + facts.readyMs,
+    worstDowntimeMs: incompatible ? facts.graceMs + copyMs(facts.databaseBytes) + facts.readyMs : 0,
+    way: { back: incompatible ? "restoreCopy" : "code" },
+  };
+}
+
+function refusal(facts: UpdateFacts): UpdateRefused | null {
+  if (facts.to.platform !== facts.platform)
+    return {
+      verdict: "refused",
+      code: "update.platform",
+      reason: `Release ${facts.to.version} is for ${facts.to.platform}; this machine is ${facts.platform}.`,
+      next: `Build it on ${facts.platform} with \`npm run release\`.`,
+    };
+  for (const m of facts.to.migrations) {
+    const applied = facts.appliedHashes[m.name];
+    if (applied !== undefined && applied !== m.sha256)
+      return {
+        verdict: "refused",
+        code: "update.migrationChanged",
+        reason: `Migration ${m.name} of release ${facts.to.version} differs from the one this database has.`,
+        next: "A migration that was applied is never edited; add a new one and build the release again.",
+      };
+  }
+  const unknown = facts.applied.filter((name) => !facts.to.migrations.some((m) => m.name === name));
+  if (unknown.length > 0)
+    return {
+      verdict: "refused",
+      code: "update.schemaAhead",
+      reason: `The database has migrations release ${facts.to.version} does not know: ${unknown.join(", ")}.`,
+      next: "Use a newer release, or go back with `owlctl rollback`.",
+    };
+  return null;
+}
+
+function schemaChange(pending: readonly ManifestMigration[], queueMigration: boolean): UpdateSchema {
+  if (queueMigration || pending.some((m) => !m.compatible)) return "incompatible";
+  return pending.length > 0 ? "compatible" : "none";
+}
+
+/** Everything about jobs that changed; empty means that old and new workers may run together. */
+export function overlapReasons(
+  facts: Pick<UpdateFacts, "from" | "to">,
+  pending: readonly ManifestMigration[],
+  queueMigration: boolean,
+): string[] {
+  const { from, to } = facts;
+  if (!from) return ["the running release has no manifest to compare with"];
+  const reasons: string[] = [];
+  for (const kind of JOB_KINDS) {
+    const before = from.jobKinds[kind];
+    const after = to.jobKinds[kind];
+    if (!before && !after) continue;
+    if (!before || !after) reasons.push(`job kind ${kind} ${after ? "is new" : "is gone"}`);
+    else if (before.format !== after.format)
+      reasons.push(`job kind ${kind} has format ${after.format}, was ${before.format}`);
+    else if (before.argument !== after.argument) reasons.push(`the arguments of job kind ${kind} changed`);
+  }
+  for (const m of pending) {
+    if (m.touchesJobs) reasons.push(`migration ${m.name} changes tables that jobs live in`);
+    else if (!m.compatible) reasons.push(`migration ${m.name} is incompatible with the old code`);
+  }
+  if (queueMigration || from.queueSchema !== to.queueSchema) reasons.push("the queue's own schema changes");
+  return reasons;
+}
+
+function steps(overlap: boolean, schema: UpdateSchema): UpdateStepName[] {
+  const before: UpdateStepName[] = ["stage", "preflight", "compare"];
+  const after: UpdateStepName[] = ["replace", "confirm", "switch", "prune"];
+  if (schema === "incompatible") return [...before, "drain", "close", "copy", "migrateClosed", ...after];
+  return [
+    ...before,
+    ...(schema === "compatible" ? (["migrate"] as const) : []),
+    ...(overlap ? [] : (["drain"] as const)),
+    ...after,
+  ];
+}
+
+/** 100 MB/s both ways, a careful figure for a small machine's disk. */
+function copyMs(bytes: number | null): number {
+  return bytes === null ? 60_000 : Math.ceil(bytes / 100_000) * 2;
+}
+
+/** Which kept release directories may go: all but `keep` newest finished ones, never `current` nor `previous`. */
+export function releasesToPrune(
+  kept: readonly { readonly version: string; readonly finishedAt: number }[],
+  current: string,
+  previous: string | null,
+  keep: number,
+): string[] {
+  const newestFirst = [...kept].sort((a, b) => b.finishedAt - a.finishedAt);
+  const staying = new Set(newestFirst.slice(0, keep).map((release) => release.version));
+  return newestFirst
+    .map((release) => release.version)
+    .filter((version) => !staying.has(version) && version !== current && version !== previous);
+}

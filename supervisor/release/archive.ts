@@ -1,0 +1,133 @@
+// Reads a release archive (tar, gzip or zstd or plain) entry by entry into a directory that is ours alone.
+// Invariant: nothing is written but plain files below that directory whose names the manifest lists.
+
+import { createWriteStream } from "node:fs";
+import { mkdir, open } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip, createZstdDecompress } from "node:zlib";
+import { extract, type Header } from "tar-stream";
+import { asError, OwlError } from "../../config/errors.ts";
+import { badLink, badPath, MANIFEST_FILE, type Manifest, parseManifest } from "../core/manifest.ts";
+
+/** An entry of the archive as tar-stream gives it: its bytes, and `resume` to pass over them. */
+type Entry = AsyncIterable<unknown> & { resume(): unknown };
+
+/** A manifest beyond this is no manifest. */
+const MANIFEST_LIMIT_BYTES = 64 * 1024 * 1024;
+
+/** Unpacks `archive` below `target` (new, empty); answers its manifest. Throws `release.archive` or `release.manifest`. */
+export async function unpackArchive(archive: string, target: string, signal: AbortSignal): Promise<Manifest> {
+  const source = await openArchive(archive);
+  const tar = extract();
+  let manifest: Manifest | null = null;
+  const read = (async () => {
+    for await (const entry of tar) {
+      const { header } = entry;
+      if (header.type === "directory") {
+        entry.resume();
+        continue;
+      }
+      if (manifest === null) {
+        if (header.name !== MANIFEST_FILE)
+          throw refuse(`its first entry is ${JSON.stringify(header.name)}, not ${MANIFEST_FILE}`);
+        const text = await readText(entry, header);
+        manifest = parseManifest(text);
+        await writeWhole(join(target, MANIFEST_FILE), text);
+        continue;
+      }
+      await takeEntry(header, entry, manifest, target);
+    }
+  })();
+  const flow = source.decoder
+    ? pipeline(source.bytes, source.decoder, tar, { signal })
+    : pipeline(source.bytes, tar, { signal });
+  const [flowed, taken] = await Promise.allSettled([flow, read]);
+  const failed = taken.status === "rejected" ? taken : flowed.status === "rejected" ? flowed : null;
+  if (failed) {
+    signal.throwIfAborted();
+    throw translated(failed.reason);
+  }
+  if (manifest === null) throw refuse("it is empty");
+  return manifest;
+}
+
+async function takeEntry(header: Header, entry: Entry, manifest: Manifest, target: string): Promise<void> {
+  const { name } = header;
+  const why = badPath(name);
+  if (why) throw refuse(`it holds ${JSON.stringify(name)}, ${why}`);
+  if (header.type === "symlink") {
+    const out = badLink(name, header.linkname ?? "");
+    if (out) throw refuse(`it links ${JSON.stringify(name)} to ${JSON.stringify(header.linkname)}, ${out}`);
+    if (manifest.links[name] !== header.linkname)
+      throw refuse(`it holds the link ${JSON.stringify(name)} that its manifest does not list`);
+    entry.resume();
+    return;
+  }
+  const listed = manifest.files[name];
+  if (header.type !== "file" || !listed)
+    throw refuse(`it holds ${JSON.stringify(name)}, which its manifest does not list`);
+  if (header.size !== listed.size)
+    throw refuse(`${JSON.stringify(name)} has ${header.size} bytes, its manifest says ${listed.size}`);
+  const path = join(target, name);
+  await mkdir(dirname(path), { recursive: true, mode: 0o755 });
+  // wx: an entry that comes twice is refused rather than written over.
+  await pipeline(Readable.from(entry), createWriteStream(path, { flags: "wx", mode: listed.mode }));
+}
+
+interface OpenedArchive {
+  readonly bytes: Readable;
+  readonly decoder: ReturnType<typeof createGunzip> | null;
+}
+
+async function openArchive(archive: string): Promise<OpenedArchive> {
+  const file = await open(archive, "r").catch((cause: unknown) => {
+    throw new OwlError("release.archive", `The archive ${archive} cannot be read: ${asError(cause).message}.`, {
+      next: "Check the path and its permissions.",
+      cause,
+    });
+  });
+  const head = Buffer.alloc(4);
+  await file.read(head, 0, 4, 0);
+  const bytes = file.createReadStream({ start: 0 });
+  if (head[0] === 0x1f && head[1] === 0x8b) return { bytes, decoder: createGunzip() };
+  if (head.readUInt32LE(0) === 0xfd2fb528)
+    return { bytes, decoder: createZstdDecompress() as unknown as ReturnType<typeof createGunzip> };
+  return { bytes, decoder: null };
+}
+
+async function readText(entry: Entry, header: Header): Promise<string> {
+  if ((header.size ?? 0) > MANIFEST_LIMIT_BYTES) throw refuse("its manifest is larger than 64 MiB");
+  const parts: Buffer[] = [];
+  for await (const part of entry) parts.push(part as Buffer);
+  return Buffer.concat(parts).toString("utf8");
+}
+
+async function writeWhole(path: string, text: string): Promise<void> {
+  await pipeline(Readable.from([text]), createWriteStream(path, { flags: "wx", mode: 0o644 }));
+}
+
+function refuse(what: string): OwlError {
+  return new OwlError("release.archive", `The archive is refused: ${what}.`, {
+    next: "Nothing was changed. Build it again with `npm run release`, or copy it again.",
+  });
+}
+
+function translated(reason: unknown): unknown {
+  if (reason instanceof OwlError) return reason;
+  const error = asError(reason);
+  const code = (error as NodeJS.ErrnoException).code ?? "";
+  if (code === "ENOSPC")
+    return new OwlError("release.diskFull", "The disk is full while unpacking the release.", {
+      next: "Free some space (`owlctl preflight` says how much is needed) and run the update again.",
+      cause: reason,
+    });
+  if (
+    code.startsWith("Z_") ||
+    code.startsWith("ZSTD") ||
+    /unexpected end|invalid tar|premature|ERR_STREAM/i.test(`${code} ${error.message}`)
+  )
+    return refuse(`it is truncated or damaged (${error.message})`);
+  return reason;
+}

@@ -1,0 +1,114 @@
+// Puts a release beside the current one: unpacked under a temporary name, every hash verified, then renamed.
+// Invariant: releases/<version> exists only whole and verified; a kill at any line leaves at most a `.staging-` folder,
+// which the next staging (and every start of owld) removes.
+
+import { cp, mkdir, readdir, rename, rm, stat, symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { asError, OwlError } from "../../config/errors.ts";
+import type { Manifest } from "../core/manifest.ts";
+import { unpackArchive } from "./archive.ts";
+import { readManifest, verifyRelease } from "./verify.ts";
+
+const STAGING = ".staging-";
+
+export interface StagedRelease {
+  readonly manifest: Manifest;
+  readonly path: string;
+  /** True when that very release lay there already. */
+  readonly already: boolean;
+}
+
+/** Stages the archive file or release directory `source` below `releases`. Throws `release.*`; then nothing is left. */
+export async function stageRelease(
+  source: string,
+  releases: string,
+  token: string,
+  signal: AbortSignal,
+): Promise<StagedRelease> {
+  await mkdir(releases, { recursive: true, mode: 0o755 });
+  const staging = join(releases, `${STAGING}${token}`);
+  try {
+    await mkdir(staging, { mode: 0o755 });
+    const manifest = await fill(source, staging, signal);
+    for (const [path, target] of Object.entries(manifest.links)) await link(staging, path, target);
+    await verifyRelease(staging, manifest, signal);
+    const path = join(releases, manifest.version);
+    if (await exists(path)) return await keepExisting(path, manifest, staging, signal);
+    await rename(staging, path);
+    return { manifest, path, already: false };
+  } catch (error) {
+    await rm(staging, { recursive: true, force: true });
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === "ENOSPC" || code === "EDQUOT")
+      throw new OwlError("release.diskFull", "The disk is full while staging the release.", {
+        next: "Free some space (`owlctl preflight` says how much is needed) and run the update again.",
+        cause: error,
+      });
+    throw error;
+  }
+}
+
+/** Removes what a staging that was killed left behind. */
+export async function removeStagingLeftovers(releases: string): Promise<readonly string[]> {
+  const names = await readdir(releases).catch(() => [] as string[]);
+  const left = names.filter((name) => name.startsWith(STAGING));
+  for (const name of left) await rm(join(releases, name), { recursive: true, force: true });
+  return left;
+}
+
+async function fill(source: string, staging: string, signal: AbortSignal): Promise<Manifest> {
+  const stats = await stat(source).catch((cause: unknown) => {
+    throw new OwlError("release.archive", `${source} cannot be read: ${asError(cause).message}.`, {
+      next: "Give the path of an archive or a directory made by `npm run release`.",
+      cause,
+    });
+  });
+  if (!stats.isDirectory()) return await unpackArchive(source, staging, signal);
+  const manifest = await readManifest(source);
+  for (const path of ["manifest.json", ...Object.keys(manifest.files)]) {
+    signal.throwIfAborted();
+    await mkdir(dirname(join(staging, path)), { recursive: true });
+    // dereference false and errorOnExist: a link where the manifest lists a file fails the verification.
+    await cp(join(source, path), join(staging, path), {
+      errorOnExist: true,
+      force: false,
+      verbatimSymlinks: true,
+    }).catch((cause: unknown) => {
+      if ((cause as NodeJS.ErrnoException).code === "ENOSPC") throw cause;
+      throw new OwlError("release.changed", `${path} cannot be copied from ${source}.`, {
+        next: "Nothing was changed. Build the release again with `npm run release`.",
+        cause,
+      });
+    });
+  }
+  return manifest;
+}
+
+async function link(staging: string, path: string, target: string): Promise<void> {
+  await mkdir(dirname(join(staging, path)), { recursive: true });
+  await symlink(target, join(staging, path));
+}
+
+async function keepExisting(
+  path: string,
+  manifest: Manifest,
+  staging: string,
+  signal: AbortSignal,
+): Promise<StagedRelease> {
+  const there = await readManifest(path);
+  if (JSON.stringify(there) !== JSON.stringify(manifest))
+    throw new OwlError("release.exists", `Another release ${manifest.version} is here already.`, {
+      next: "Give the new one another version, or remove the old one when nothing runs from it.",
+      data: { path },
+    });
+  await verifyRelease(path, there, signal);
+  await rm(staging, { recursive: true, force: true });
+  return { manifest: there, path, already: true };
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,64 @@
+// Is a directory exactly the release its manifest describes? Every file hashed, nothing missing, nothing added.
+
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { lstat, readdir, readFile, readlink } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { OwlError } from "../../config/errors.ts";
+import { MANIFEST_FILE, type Manifest, parseManifest } from "../core/manifest.ts";
+
+/** The manifest of the release directory `dir`. Throws `release.manifest` or `release.missing`. */
+export async function readManifest(dir: string): Promise<Manifest> {
+  const text = await readFile(join(dir, MANIFEST_FILE), "utf8").catch((cause: unknown) => {
+    throw new OwlError("release.missing", `${dir} has no ${MANIFEST_FILE}.`, {
+      next: "Give an archive or a directory made by `npm run release`.",
+      cause,
+    });
+  });
+  return parseManifest(text);
+}
+
+/** Hashes every file below `dir` against `manifest`. Throws `release.changed` naming the first that differs. */
+export async function verifyRelease(dir: string, manifest: Manifest, signal: AbortSignal): Promise<void> {
+  const missing = new Set([...Object.keys(manifest.files), ...Object.keys(manifest.links)]);
+  for await (const path of walk(dir, "")) {
+    signal.throwIfAborted();
+    if (path === MANIFEST_FILE) continue;
+    const stat = await lstat(join(dir, path));
+    if (stat.isSymbolicLink()) {
+      if (manifest.links[path] !== (await readlink(join(dir, path))))
+        throw changed(path, "is a link its manifest does not list");
+    } else {
+      const listed = manifest.files[path];
+      if (!listed || !stat.isFile()) throw changed(path, "is not listed in its manifest");
+      if (stat.size !== listed.size || (await hashFile(join(dir, path))) !== listed.sha256)
+        throw changed(path, "differs from its manifest");
+    }
+    missing.delete(path);
+  }
+  const [first] = missing;
+  if (first !== undefined) throw changed(first, "is missing");
+}
+
+/** SHA-256 of a file's content, hexadecimal. */
+export async function hashFile(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
+  return hash.digest("hex");
+}
+
+/** Relative paths of everything below `dir` that is not a directory, in no order. */
+export async function* walk(dir: string, prefix: string): AsyncGenerator<string> {
+  for (const entry of await readdir(join(dir, prefix), { withFileTypes: true })) {
+    const path = prefix === "" ? entry.name : `${prefix}/${entry.name}`;
+    if (entry.isDirectory()) yield* walk(dir, path);
+    else yield path;
+  }
+}
+
+function changed(path: string, what: string): OwlError {
+  return new OwlError("release.changed", `${path} ${what}.`, {
+    next: "Nothing was changed. Copy the release again, or build it again with `npm run release`.",
+  });
+}

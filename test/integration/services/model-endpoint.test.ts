@@ -1,0 +1,68 @@
+// A model endpoint that misbehaves: each failure is one clear sentence on its own turn and costs no other one anything.
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { en } from "../../../services/text/en.ts";
+import { startTestModel, type TestModel } from "../../support/model.ts";
+import { type Services, startServices, type WebClient } from "../../support/services.ts";
+
+let model: TestModel;
+let services: Services;
+let client: WebClient;
+
+beforeAll(async () => {
+  model = await startTestModel();
+  services = await startServices({ model: { baseUrl: model.baseUrl, apiKey: "x", name: "m" } });
+  await services.worker();
+  ({ client } = await services.web());
+  await client.signIn();
+});
+afterAll(async () => {
+  await services?.stop();
+  await model?.stop();
+});
+
+const answerTo = async (text: string) => client.ended((await client.ask(text)).turnId);
+
+test("it answers, and its tool call runs on the data source", async () => {
+  expect(await answerTo("hello")).toMatchObject({ state: "answered", answer: "ok: hello" });
+  const turn = await answerTo("sql: SELECT count(*) FROM orders");
+  expect(turn).toMatchObject({ state: "answered" });
+  expect(turn.answer).toContain("3000");
+  expect(turn.tools.at(-1)).toMatchObject({ name: "run_sql", state: "done", rows: 1 });
+});
+
+test.each([
+  ["status 401", en["model.key"].replace("{status}", "401")],
+  ["status 403", en["model.key"].replace("{status}", "403")],
+  ["status 400", en["model.status"].replace("{status}", "400")],
+  ["garbage", en["model.garbage"]],
+  ["half", en["model.garbage"]],
+])("%s ends the turn with its sentence", async (text, message) => {
+  expect(await answerTo(text)).toMatchObject({ state: "failed", message });
+});
+
+test("half an answer is kept beside the failure", async () => {
+  expect((await answerTo("half")).answer).toBe("half an ans");
+});
+
+test("500 is tried again, then told", async () => {
+  const before = model.log.length;
+  const message = en["model.status"].replace("{status}", "500");
+  expect(await answerTo("status 500")).toMatchObject({ state: "failed", message });
+  expect(model.log.slice(before).filter((one) => one.event === "request").length).toBeGreaterThan(1);
+});
+
+test("429 waits as Retry-After says and then answers", async () => {
+  // The stand-in refuses the first request and answers the second.
+  expect(await answerTo("status 429")).toMatchObject({ state: "answered", answer: "ok: status 429" });
+  expect(model.log.filter((one) => one.event === "request" && one.text === "status 429")).toHaveLength(2);
+});
+
+test("a statement that would write is refused to the model, not run", async () => {
+  const turn = await answerTo("sql: DELETE FROM orders");
+  expect(turn.answer).toContain("Only statements that read");
+  const sneaky = await answerTo("sql: WITH gone AS (DELETE FROM orders RETURNING 1) SELECT count(*) FROM gone");
+  expect(sneaky.answer).toMatch(/would write|permission denied/);
+  const two = await answerTo("sql: SELECT 1; COMMIT; DELETE FROM orders");
+  expect(two.answer).toContain("multiple commands");
+});

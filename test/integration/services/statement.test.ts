@@ -1,0 +1,148 @@
+// The SQL tool's bounds on a real server: rows, bytes, time, writes, aborts. No connection is left behind.
+
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { systemClock } from "../../../config/system-time.ts";
+import { createDatabase, type Database } from "../../../services/db/pool.ts";
+import { createSources, type Sources } from "../../../services/tools/sources.ts";
+import type { StatementLimits } from "../../../services/tools/statement.ts";
+import { startTestPostgres, type TestPostgres } from "../../support/postgres.ts";
+import { testAppConfig, until } from "../../support/services.ts";
+
+let postgres: TestPostgres;
+let url: string;
+let db: Database;
+const made: Sources[] = [];
+const limits: StatementLimits = { timeoutMs: 60_000, rows: 100, bytes: 64 * 1024 };
+
+beforeAll(async () => {
+  postgres = await startTestPostgres();
+  url = await postgres.database();
+  db = createDatabase({ url, max: 2, onError: () => undefined });
+  await db.query("CREATE SCHEMA owl");
+  await db.query("CREATE TABLE owl.data_source (name text, url text)");
+  await db.query("CREATE TABLE public.written (n int)");
+});
+afterAll(async () => {
+  for (const sources of made) await sources.stop();
+  await db?.stop();
+  await postgres?.stop();
+});
+
+function sources(change: Partial<StatementLimits> = {}, max = 2, source = url): Sources {
+  const config = testAppConfig(url, "/tmp", { dataSources: { main: { url: source } } });
+  const one = createSources({
+    config,
+    db,
+    clock: systemClock,
+    max,
+    onError: () => undefined,
+    limits: { ...limits, ...change },
+  });
+  made.push(one);
+  return one;
+}
+
+const run = (sql: string, change: Partial<StatementLimits> = {}, signal = new AbortController().signal) =>
+  sources(change).run("main", sql, signal);
+
+const strangers = async () =>
+  (
+    await db.query(
+      "SELECT query FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%owl-marked%' AND pid <> pg_backend_pid()",
+    )
+  ).rowCount;
+
+test("numbers, booleans, nulls and text arrive as such", async () => {
+  const result = await run(
+    "SELECT 1 AS a, 2.50 AS b, 9007199254740993 AS c, true AS d, NULL AS e, date '2026-01-02' AS f",
+  );
+  expect(result.columns).toEqual(["a", "b", "c", "d", "e", "f"]);
+  expect(result.rows).toEqual([[1, "2.50", "9007199254740993", true, null, "2026-01-02"]]);
+});
+
+test("a million rows are cut at the row limit", async () => {
+  const result = await run("SELECT n FROM generate_series(1, 1000000) n /* owl-marked */");
+  expect(result).toMatchObject({ cut: "rows" });
+  expect(result.rows).toHaveLength(100);
+  await until("nothing runs on", async () => (await strangers()) === 0);
+});
+
+test("a value of 100 MB is cut, not carried", async () => {
+  const result = await run("SELECT repeat('x', 100000000) AS big /* owl-marked */");
+  expect(result).toMatchObject({ cut: "bytes", rows: [] });
+  await until("nothing runs on", async () => (await strangers()) === 0);
+});
+
+test.each([
+  "INSERT INTO written VALUES (1)",
+  "WITH w AS (INSERT INTO written VALUES (1) RETURNING n) SELECT * FROM w",
+  "SELECT 1; INSERT INTO written VALUES (1)",
+  "EXPLAIN ANALYZE INSERT INTO written VALUES (1)",
+  "/* SELECT */ DELETE FROM written",
+  "COMMIT",
+  "COPY written TO PROGRAM 'true'",
+  "SET default_transaction_read_only = off",
+  "SELECT set_config('transaction_read_only', 'off', false)",
+])("%s is refused and writes nothing", async (sql) => {
+  await expect(run(sql)).rejects.toMatchObject({ code: "sql.refused" });
+  expect((await db.query("SELECT 1 FROM written")).rowCount).toBe(0);
+});
+
+test("a statement over its time is cancelled in the database and told so", async () => {
+  const over = run("SELECT pg_sleep(60) /* owl-marked */", { timeoutMs: 200 });
+  await expect(over).rejects.toMatchObject({ code: "sql.refused", message: expect.stringContaining("0.2 s") });
+  await until("nothing runs on", async () => (await strangers()) === 0);
+});
+
+test("an abort cancels it in the database and rejects with the abort's reason", async () => {
+  const controller = new AbortController();
+  const running = run("SELECT pg_sleep(60) /* owl-marked */", {}, controller.signal);
+  running.catch(() => undefined);
+  await until("it runs", async () => (await strangers()) === 1);
+  controller.abort(new Error("enough"));
+  await expect(running).rejects.toThrow("enough");
+  await until("it is gone", async () => (await strangers()) === 0, 2_000);
+});
+
+test("statements over the cap wait for a place, and an abort while waiting takes none", async () => {
+  const one = sources({}, 1);
+  const first = one.run("main", "SELECT pg_sleep(0.3)", new AbortController().signal);
+  const controller = new AbortController();
+  const aborted = one.run("main", "SELECT 1", controller.signal);
+  const third = one.run("main", "SELECT 3 AS n", new AbortController().signal);
+  controller.abort(new Error("not any more"));
+  await expect(aborted).rejects.toThrow("not any more");
+  await first;
+  expect((await third).rows).toEqual([[3]]);
+});
+
+test("a source that is down, or none of that name, is one sentence", async () => {
+  const away = sources({}, 1, "postgres://nobody@/x?host=/tmp/owl-no-such-socket");
+  await expect(away.run("main", "SELECT 1", new AbortController().signal)).rejects.toMatchObject({
+    code: "source.away",
+  });
+  await expect(sources().run("other", "SELECT 1", new AbortController().signal)).rejects.toMatchObject({
+    code: "source.notFound",
+  });
+});
+
+test("a wrong statement is told in the database's words", async () => {
+  await expect(run("SELECT * FROM nowhere")).rejects.toMatchObject({
+    code: "sql.refused",
+    message: 'relation "nowhere" does not exist',
+  });
+});
+
+test("no connection of a source outlives its statement", async () => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const others = async () =>
+    (
+      await client.query(
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'",
+      )
+    ).rowCount ?? 0;
+  await until("only the test's own pool is left", async () => (await others()) <= 2);
+  await client.end();
+});

@@ -1,0 +1,267 @@
+// The proxy set against the real proxy program: real sockets, real kill -9.
+
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer, get, type Server, type ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import type { ProxyConfig } from "../../../config/config.ts";
+import { homePaths } from "../../../config/home.ts";
+import { systemClock } from "../../../config/system-time.ts";
+import type { Clock } from "../../../config/time.ts";
+import type { ProxySet } from "../../../supervisor/ports.ts";
+import { createProcessTable } from "../../../supervisor/process/group-signal.ts";
+import { createSpawner } from "../../../supervisor/process/spawn.ts";
+import { createProxySet, type ProxyNotice } from "../../../supervisor/proxies.ts";
+import { poll } from "../../support/poll.ts";
+import { proxyConfig } from "../../support/proxy-config.ts";
+import { createProxyRecords } from "../../support/proxy-records.ts";
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+// The set asks its processes 20 times as often as in life, so that a hanging one is noticed in half a second.
+const quickClock: Clock = { ...systemClock, every: (ms, signal) => systemClock.every(ms / 20, signal) };
+
+async function setup(changes: Partial<ProxyConfig> = {}, clock: Clock = systemClock) {
+  const home = mkdtempSync(join(tmpdir(), "owl-proxies-"));
+  const paths = homePaths(home);
+  mkdirSync(paths.run);
+  const processes = createProcessTable();
+  const records = createProxyRecords();
+  const notices: ProxyNotice[] = [];
+  const mark = `mark-${home}`;
+  const create = (more: Partial<ProxyConfig> = {}): ProxySet => {
+    const spawner = createSpawner({ clock: systemClock, table: processes });
+    return createProxySet({
+      clock,
+      spawner,
+      table: processes,
+      records,
+      paths,
+      mark,
+      release: "1.0.0",
+      env: { PATH: process.env.PATH ?? "" },
+      proxy: proxyConfig({ ...changes, ...more }),
+      listenFds: [],
+      notice: (notice) => notices.push(notice),
+      unrecorded: (error) => {
+        throw error;
+      },
+    });
+  };
+  cleanups.push(() => {
+    for (const { identity } of processes.marked(mark)) processes.killGroup(identity);
+    rmSync(home, { recursive: true, force: true });
+  });
+  return { create, records, processes, notices, mark, paths };
+}
+
+async function upstream(socket: string, answer: (path: string, response: ServerResponse) => void): Promise<Server> {
+  const server = createServer((request, response) => answer(request.url ?? "", response)).listen(socket);
+  await once(server, "listening");
+  cleanups.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return server;
+}
+
+const table = (socket: string, version = 1, id = "web-1") => ({
+  version,
+  routes: [
+    {
+      service: "web",
+      host: "*",
+      path: "/",
+      bodyBytes: null,
+      closed: null,
+      upstreams: [{ id, target: { socket } }],
+    },
+  ],
+});
+
+function ask(set: ProxySet, path = "/"): Promise<string> {
+  const where = set.listening()[0] ?? "";
+  return new Promise((resolve, reject) => {
+    get(`http://${where}${path}`, { agent: false }, (response) => {
+      let body = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk) => {
+        body += chunk;
+      });
+      response.on("end", () => resolve(body));
+      response.on("error", reject);
+    }).on("error", reject);
+  });
+}
+
+function ready(set: ProxySet): { id: string; pid: number }[] {
+  return set.processes().filter(({ state }) => state === "ready");
+}
+
+function pidOf(set: ProxySet): number {
+  const [first] = set.processes();
+  if (first === undefined) expect.fail("there is a proxy process");
+  return first.pid;
+}
+
+test("a killed single proxy is respawned on the very same socket and its clients only wait", async () => {
+  const { create, paths } = await setup();
+  await upstream(join(paths.run, "web-1.sock"), (_, response) => response.end("hello"));
+  const set = create();
+  cleanups.push(() => set.stop());
+  await set.start();
+  await set.publish(table(join(paths.run, "web-1.sock")));
+  expect(await ask(set)).toBe("hello");
+  const [where] = set.listening();
+  const killed = pidOf(set);
+
+  process.kill(killed, "SIGKILL");
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(set)));
+
+  expect(answers).toEqual(Array(20).fill("hello"));
+  expect(set.listening()).toEqual([where]);
+  expect(pidOf(set)).not.toBe(killed);
+});
+
+test("a later owld adopts the proxies, feeds them, and replaces them through succession", async () => {
+  const { create, paths, records } = await setup({ processes: 1 });
+  const first = join(paths.run, "web-1.sock");
+  const second = join(paths.run, "web-2.sock");
+  await upstream(first, (_, response) => response.end("old"));
+  await upstream(second, (_, response) => response.end("new"));
+  const dead = create();
+  await dead.start();
+  await dead.publish(table(first, 7));
+  const pid = pidOf(dead);
+  const [where = ""] = dead.listening();
+  dead.letGo();
+
+  const set = create({ listen: [{ host: "127.0.0.1", port: Number(where.split(":")[1]) }] });
+  cleanups.push(() => set.stop());
+  await set.start();
+  expect(pidOf(set)).toBe(pid);
+  expect(await ask(set)).toBe("old");
+
+  await set.publish(table(second, 1, "web-2"));
+  expect(await ask(set)).toBe("new");
+
+  let asking = true;
+  const answers: string[] = [];
+  const load = (async () => {
+    while (asking) answers.push(await ask(set).catch(String));
+  })();
+  await set.replace();
+  asking = false;
+  await load;
+  expect(new Set(answers)).toEqual(new Set(["new"]));
+  await poll(() => set.processes().length === 1);
+  expect(pidOf(set)).not.toBe(pid);
+  expect(records.all().map(({ identity }) => identity.pid)).toEqual([pidOf(set)]);
+  expect(await ask(set)).toBe("new");
+});
+
+test("of two processes one crashed one is started again, also by its sibling after an adoption", async () => {
+  const { create, paths } = await setup({ processes: 2 });
+  const socket = join(paths.run, "web-1.sock");
+  await upstream(socket, (_, response) => response.end("hello"));
+  const dead = create();
+  await dead.start();
+  await dead.publish(table(socket));
+  const [where = ""] = dead.listening();
+  expect(ready(dead)).toHaveLength(2);
+  dead.letGo();
+
+  const set = create({ listen: [{ host: "127.0.0.1", port: Number(where.split(":")[1]) }] });
+  cleanups.push(() => set.stop());
+  await set.start();
+  await set.publish(table(socket));
+  const before = ready(set).map(({ pid }) => pid);
+  process.kill(before[0] ?? 0, "SIGKILL");
+  await poll(() => ready(set).length === 2 && ready(set).every(({ pid }) => pid !== before[0]));
+  expect(ready(set).map(({ pid }) => pid)).toContain(before[1]);
+  expect(await ask(set)).toBe("hello");
+});
+
+test("a process that hangs is killed and replaced", async () => {
+  const { create, paths, notices } = await setup({}, quickClock);
+  const socket = join(paths.run, "web-1.sock");
+  await upstream(socket, (_, response) => response.end("hello"));
+  const set = create();
+  cleanups.push(() => set.stop());
+  await set.start();
+  await set.publish(table(socket));
+  const hung = pidOf(set);
+  process.kill(hung, "SIGSTOP");
+  expect(await ask(set)).toBe("hello");
+  expect(pidOf(set)).not.toBe(hung);
+  expect(notices.map(({ type }) => type)).toContain("proxy.hung");
+});
+
+test("idle resolves only when the last request of that upstream has ended", async () => {
+  const { create, paths } = await setup();
+  const socket = join(paths.run, "web-1.sock");
+  let finish: () => void = () => expect.fail("no request came");
+  const came = Promise.withResolvers<void>();
+  await upstream(socket, (_, response) => {
+    finish = () => response.end("late");
+    came.resolve();
+  });
+  const set = create();
+  cleanups.push(() => set.stop());
+  await set.start();
+  await set.publish(table(socket));
+  const answer = ask(set);
+  await came.promise;
+  await set.publish({ version: 2, routes: [] });
+  const order: string[] = [];
+  const idle = set.idle("web-1", new AbortController().signal).then(() => order.push("idle"));
+  const stopped = new AbortController();
+  const refused = set.idle("web-1", stopped.signal);
+  stopped.abort(new Error("enough"));
+  await expect(refused).rejects.toThrow("enough");
+  order.push("finish");
+  finish();
+  expect(await answer).toBe("late");
+  await idle;
+  expect(order).toEqual(["finish", "idle"]);
+  expect(set.counters().requests).toBeGreaterThanOrEqual(1);
+});
+
+test("a taken port is one clear refusal and leaves no process", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  cleanups.push(() => taken.close());
+  const address = taken.address();
+  if (address === null || typeof address === "string") expect.fail("a port was given");
+  const { create, processes, mark } = await setup({ listen: [{ host: "127.0.0.1", port: address.port }] });
+  const set = create();
+  await expect(set.start()).rejects.toMatchObject({ code: "listen.taken" });
+  expect(processes.marked(mark)).toEqual([]);
+});
+
+test("stop lets a request finish and leaves nothing behind", async () => {
+  const { create, paths, processes, mark, records } = await setup();
+  const socket = join(paths.run, "web-1.sock");
+  let finish: () => void = () => expect.fail("no request came");
+  const came = Promise.withResolvers<void>();
+  await upstream(socket, (_, response) => {
+    finish = () => response.end("late");
+    came.resolve();
+  });
+  const set = create();
+  await set.start();
+  await set.publish(table(socket));
+  const answer = ask(set);
+  await came.promise;
+  const stopped = set.stop();
+  finish();
+  expect(await answer).toBe("late");
+  await stopped;
+  expect(processes.marked(mark)).toEqual([]);
+  expect(records.all()).toEqual([]);
+});

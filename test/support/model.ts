@@ -1,0 +1,98 @@
+// A small OpenAI-compatible endpoint for tests, scripted by the question: what it was asked and what was aborted is kept.
+//   "say N words every M ms" streams N words; "sql: STATEMENT" calls the tool run_sql; "status N" answers with it (429: once);
+//   "garbage" sends no event stream; "half" breaks off; "silence" sends nothing at all; else "ok: TEXT".
+
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { systemClock } from "../../config/system-time.ts";
+
+export interface TestModel {
+  readonly baseUrl: string;
+  readonly log: readonly { readonly event: "request" | "aborted" | "done"; readonly text: string }[];
+  /** Words sent for the question that contains `text`. */
+  wordsSent(text: string): number;
+  stop(): Promise<void>;
+}
+
+interface ChatRequest {
+  readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((part: { text?: string }) => part.text ?? "").join("");
+}
+
+export async function startTestModel(): Promise<TestModel> {
+  const log: { event: "request" | "aborted" | "done"; text: string }[] = [];
+  const sent = new Map<string, number>();
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let raw = "";
+    for await (const chunk of request) raw += chunk;
+    const { messages } = JSON.parse(raw) as ChatRequest;
+    const user = textOf(messages.filter((message) => message.role === "user").at(-1)?.content);
+    const last = messages.at(-1);
+    log.push({ event: "request", text: user });
+    let done = false;
+    response.on("close", () => log.push({ event: done ? "done" : "aborted", text: user }));
+    const status = /^status (\d+)/.exec(user);
+    const asked = log.filter((one) => one.event === "request" && one.text === user).length;
+    if (status && !(Number(status[1]) === 429 && asked > 1)) {
+      done = true;
+      response.writeHead(Number(status[1]), { "content-type": "application/json", "retry-after": "1" });
+      response.end(JSON.stringify({ error: { message: "scripted" } }));
+      return;
+    }
+    if (user === "silence") return;
+    response.writeHead(200, { "content-type": user === "garbage" ? "text/plain" : "text/event-stream" });
+    if (user === "garbage") {
+      done = true;
+      response.end("<html>this is no stream</html>");
+      return;
+    }
+    const send = (delta: object, finish: string | null = null) =>
+      response.write(
+        `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`,
+      );
+    send({ role: "assistant", content: "" });
+    const sql = /^sql: ([\s\S]+)/.exec(user);
+    const say = /^say (\d+) words every (\d+) ms/.exec(user);
+    if (last?.role === "tool") send({ content: `result: ${textOf(last.content)}` });
+    else if (sql) {
+      const call = { name: "run_sql", arguments: JSON.stringify({ dataSource: "demo", sql: sql[1] }) };
+      send({ tool_calls: [{ index: 0, id: "t", type: "function", function: call }] });
+      send({}, "tool_calls");
+    } else if (say) {
+      for (let n = 1; n <= Number(say[1]) && !response.destroyed; n++) {
+        send({ content: `w${n} ` });
+        sent.set(user, n);
+        if (Number(say[2]) > 0) await systemClock.sleep(Number(say[2]));
+      }
+    } else if (user === "half") {
+      send({ content: "half an ans" });
+      await systemClock.sleep(100);
+      response.destroy();
+      return;
+    } else send({ content: `ok: ${user}` });
+    if (!sql || last?.role === "tool") send({}, "stop");
+    done = true;
+    response.end("data: [DONE]\n\n");
+  }
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the test model has no port");
+  return {
+    baseUrl: `http://127.0.0.1:${address.port}/v1`,
+    log,
+    wordsSent: (text) => [...sent].find(([question]) => question.includes(text))?.[1] ?? 0,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
