@@ -42,6 +42,8 @@ export function createHttpEngine(deps: EngineDeps): Engine {
       upgrade: null,
     }).start();
   };
+  // The server never listens itself; its watch over slow heads begins with this event.
+  server.emit("listening");
   server.on("request", (request, response) => exchange(request, response, false));
   server.on("checkContinue", (request, response) => exchange(request, response, true));
   server.on("checkExpectation", (request, response) => {

@@ -232,7 +232,8 @@ export class HttpExchange implements MovableStream {
     const headers = keptFlat(view, scan.dropped);
     const bodiless = hasNoBody(request.method ?? "", status);
     const unread = !request.complete;
-    if (isDraining() || unread) response.shouldKeepAlive = false;
+    // node:http reads nothing more behind an Upgrade header that was not followed.
+    if (isDraining() || unread || request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     headers.push("Connection", response.shouldKeepAlive ? "keep-alive" : "close");
     if (!scan.hasRequestId) headers.push("X-Request-Id", this.#requestId);
     response.writeHead(status, incoming.statusMessage ?? "", headers);

@@ -252,15 +252,7 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
     const tail = done && this.#chunkedOut ? lastChunk(message) : "";
     writeParts(socket, head, { bytes, parts, length, owned }, this.#chunkedOut, tail);
     const isOut = socket.writableLength === 0;
-    if (done) {
-      this.#connection = null;
-      this.#over = true;
-      this.#dispatch.answered();
-      this.#deps.record(this, this.#client);
-      this.#client.answered(this.#bodyOpen);
-      return isOut;
-    }
-    if (!isOut) {
+    if (!isOut && !done) {
       this.#client.stalledSince(true);
       socket.write(NOTHING, () => {
         this.#client.stalledSince(false);
@@ -268,6 +260,15 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
       });
     }
     return isOut;
+  }
+
+  done(): void {
+    if (this.#over) return;
+    this.#connection = null;
+    this.#over = true;
+    this.#dispatch.answered();
+    this.#deps.record(this, this.#client);
+    this.#client.answered(this.#bodyOpen);
   }
 
   failed(detail: string, responseBytes: boolean, malformed: boolean): void {

@@ -22,6 +22,8 @@ export interface AnswerTaker {
    * Returns whether everything written so far is out; false: no reading until `resume`.
    */
   body(bytes: Buffer, parts: readonly number[], owned: boolean, done: boolean, message: MessageParser | null): boolean;
+  /** After the last `body`, when the connection is free for others again. */
+  done(): void;
   failed(detail: string, responseBytes: boolean, malformed: boolean): void;
 }
 
@@ -244,7 +246,8 @@ export class UpstreamConnection {
 
   /** The answer is over. `exact`: nothing came behind it. `clean`: no write refers to our buffer. Reading goes on? */
   #finish(exact: boolean, clean: boolean): boolean {
-    if (this.#taker === null) return false;
+    const taker = this.#taker;
+    if (taker === null) return false;
     const scan = this.#scan;
     const reusable =
       exact && this.requestSent && scan?.keepAlive === true && this.isAlive && this.socket.writableLength === 0;
@@ -259,6 +262,7 @@ export class UpstreamConnection {
       this.#free();
     }
     released?.(reusable);
+    taker.done();
     return reusable;
   }
 
