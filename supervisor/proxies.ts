@@ -50,7 +50,7 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
   let current: RoutingTable | null = null;
   let lastVersion = 0;
   let retired = NO_COUNTERS;
-  let handingOver = 0;
+  let _handingOver = 0;
   let stopping = false;
   let crashes = 0;
   let lastCrashMs = Number.NEGATIVE_INFINITY;
@@ -143,13 +143,13 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
         next: "Its proxy outlived an earlier owld and keeps the old ones until then.",
       });
     }
-    handingOver++;
+    _handingOver++;
     try {
       const member = add(await factory.succeed(old, config, replaces === null));
       if (replaces !== null) noteDraining(old);
       return member;
     } finally {
-      handingOver--;
+      _handingOver--;
       condition.changed();
     }
   }

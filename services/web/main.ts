@@ -33,7 +33,7 @@ const pulse = createPulse({
   url,
   clock,
   intervalMs,
-  breakAfterMs: stalledAfterMs,
+  breakAfterMs: stalledAfterMs / 2,
   async beat(client) {
     await client.query("SELECT 1");
   },
@@ -78,7 +78,7 @@ try {
   if (instance.socket) {
     await rm(instance.socket, { force: true });
     await app.listen({ path: instance.socket });
-  } else await app.listen({ host: "127.0.0.1", port: Number(process.env.PORT ?? 0) });
+  } else await app.listen(instance.address ?? { host: "127.0.0.1", port: 0 });
   if (state === "starting") state = "ready";
   log.info({ release: instance.release }, "web is ready");
 } catch (error) {

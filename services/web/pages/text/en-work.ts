@@ -1,0 +1,3 @@
+// English text of the work pages.
+
+export const enWork = {} as const;

@@ -1,0 +1,3 @@
+// Korean text of the work pages.
+
+export const koWork = {} as const;
