@@ -65,5 +65,5 @@ export function etaRange(facts: EtaFacts): { readonly fromMs: number; readonly t
   if (facts.finished < 3 && facts.progress < 0.05) return null;
   const eta = Math.max(0, facts.etaSeconds) * 1000;
   const spread = 0.1 + 0.3 * (1 - Math.min(1, Math.max(0, facts.progress)));
-  return { fromMs: eta * (1 - spread), toMs: eta * (1 + spread) };
+  return { fromMs: Math.round(eta * (1 - spread)), toMs: Math.round(eta * (1 + spread)) };
 }
