@@ -28,6 +28,12 @@ export function durationText(ms: number, language: Language): string {
     .join(" ");
 }
 
+/** A running time in whole seconds: `7 s`, `1 min 24 s`. */
+export function elapsedText(ms: number, language: Language): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  return seconds < 10 ? `${seconds}${UNITS[language].s}` : durationText(seconds * 1000, language);
+}
+
 /** A position in a recording: `3:07`, `1:02:07`. */
 export function clockText(ms: number): string {
   const total = Math.max(0, Math.floor(ms / 1000));
