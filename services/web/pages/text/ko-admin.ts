@@ -147,7 +147,8 @@ export const koAdmin: Readonly<Record<keyof typeof enAdmin, string>> = {
   "impact.compatible.one": "현재 릴리스와 호환되는 데이터베이스 변경 {count}건.",
   "impact.compatible.other": "현재 릴리스와 호환되는 데이터베이스 변경 {count}건.",
   "impact.incompatible.one": "현재 릴리스와 호환되지 않는 데이터베이스 변경 {count}건. 먼저 데이터베이스를 복사합니다.",
-  "impact.incompatible.other": "현재 릴리스와 호환되지 않는 데이터베이스 변경 {count}건. 먼저 데이터베이스를 복사합니다.",
+  "impact.incompatible.other":
+    "현재 릴리스와 호환되지 않는 데이터베이스 변경 {count}건. 먼저 데이터베이스를 복사합니다.",
   "impact.backCode": "되돌릴 때는 이전 코드만 다시 실행하며, 잃는 것이 없습니다.",
   "impact.backCopy":
     "되돌릴 때는 데이터베이스 복사본을 복원합니다. 업데이트 이후의 기록은 사라지며, 무엇이 사라지는지 알려 드립니다.",

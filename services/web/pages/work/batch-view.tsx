@@ -123,9 +123,7 @@ export function BatchView({ id }: { readonly id: string }): VNode {
           )}
         </dl>
         {batch.state === "running" && batch.movedAt && (
-          <p class="soft">
-            {t("work.moved", { age: elapsedText(now - Date.parse(batch.movedAt), language) })}
-          </p>
+          <p class="soft">{t("work.moved", { age: elapsedText(now - Date.parse(batch.movedAt), language) })}</p>
         )}
         <div class="actions">
           {batch.state === "running" && (

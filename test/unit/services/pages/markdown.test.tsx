@@ -29,7 +29,11 @@ function draw(node: ComponentChildren, elements: Seen[], texts: string[]): void 
   }
   const component = type as unknown as (Draw & { prototype?: { render?: unknown } }) | undefined;
   if (component?.prototype?.render) {
-    const instance = new (component as unknown as new (props: unknown) => { props: unknown; render(): ComponentChildren })(props);
+    const instance = new (
+      component as unknown as new (
+        props: unknown,
+      ) => { props: unknown; render(): ComponentChildren }
+    )(props);
     instance.props = props;
     draw(instance.render(), elements, texts);
   } else if (component?.name === "Markdown") draw(component(props), elements, texts);
@@ -87,7 +91,14 @@ test("raw HTML is shown as text", () => {
 test("links lead to http, https and mailto only", () => {
   expect(safeLink("https://example.org/a b")).toBe("https://example.org/a%20b");
   expect(safeLink("mailto:a@example.org")).toBe("mailto:a@example.org");
-  for (const bad of ["javascript:alert(1)", " javascript:alert(1)", "java\nscript:alert(1)", "//evil.example", "/x", "ftp://x"]) {
+  for (const bad of [
+    "javascript:alert(1)",
+    " javascript:alert(1)",
+    "java\nscript:alert(1)",
+    "//evil.example",
+    "/x",
+    "ftp://x",
+  ]) {
     expect(safeLink(bad), bad).toBeNull();
   }
 });

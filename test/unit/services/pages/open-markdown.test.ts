@@ -32,7 +32,8 @@ function shown(tokens: readonly Token[] | undefined): string {
   return (tokens ?? [])
     .map((token): string => {
       if (token.type === "code" || token.type === "codespan" || token.type === "space") return "";
-      if (token.type === "list") return token.items.map((item: Token) => shown("tokens" in item ? item.tokens : [])).join(" ");
+      if (token.type === "list")
+        return token.items.map((item: Token) => shown("tokens" in item ? item.tokens : [])).join(" ");
       if (token.type === "table") {
         return [...token.header, ...token.rows.flat()].map((cell: { tokens: Token[] }) => shown(cell.tokens)).join(" ");
       }
@@ -52,7 +53,10 @@ test("no frame of a growing answer shows a bare mark", () => {
 });
 
 test("the whole text is shown as it is once its last block is closed", () => {
-  const strip = (text: string) => shown(lexer(text, { gfm: true })).replace(/\s+/g, " ").trim();
+  const strip = (text: string) =>
+    shown(lexer(text, { gfm: true }))
+      .replace(/\s+/g, " ")
+      .trim();
   expect(strip(closeOpenMarkdown(WHOLE))).toBe(strip(WHOLE));
 });
 
@@ -63,10 +67,15 @@ test("an open fence holds everything that follows as code, without the half of i
 
 test("any text, cut anywhere, gives text that can be read on", () => {
   fc.assert(
-    fc.property(fc.string({ unit: fc.constantFrom("*", "`", "_", "~", "|", "\n", " ", "a", "-", "[", "]", "(", ")", "#", "1", ".") }), (text) => {
-      expect(typeof closeOpenMarkdown(text)).toBe("string");
-      lexer(closeOpenMarkdown(text));
-    }),
+    fc.property(
+      fc.string({
+        unit: fc.constantFrom("*", "`", "_", "~", "|", "\n", " ", "a", "-", "[", "]", "(", ")", "#", "1", "."),
+      }),
+      (text) => {
+        expect(typeof closeOpenMarkdown(text)).toBe("string");
+        lexer(closeOpenMarkdown(text));
+      },
+    ),
     { numRuns: 500, seed: 1 },
   );
 });

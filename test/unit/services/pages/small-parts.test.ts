@@ -48,7 +48,12 @@ test("lengths, clocks and sizes read well in both languages", () => {
 });
 
 test("CSV quotes what needs it and runs no formula", () => {
-  expect(csvOf([["a", 'b"c', "d,e"], ["=1+1", "-5", "@x"]])).toBe(`\ufeffa,"b""c","d,e"\r\n'=1+1,-5,'@x\r\n`);
+  expect(
+    csvOf([
+      ["a", 'b"c', "d,e"],
+      ["=1+1", "-5", "@x"],
+    ]),
+  ).toBe(`\ufeffa,"b""c","d,e"\r\n'=1+1,-5,'@x\r\n`);
 });
 
 test("columns of numbers sort as numbers, others as words, empty cells last", () => {

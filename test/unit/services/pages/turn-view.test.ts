@@ -27,7 +27,11 @@ const EVENTS: readonly TurnEvent[] = [
   { seq: 1, kind: "state", data: { state: "queued" } },
   { seq: 2, kind: "state", data: { state: "running" } },
   { seq: 3, kind: "tool", data: { id: "a", name: "run_sql", input: { sql: "SELECT 1" }, state: "running" } },
-  { seq: 4, kind: "tool", data: { id: "a", name: "run_sql", input: { sql: "SELECT 1" }, state: "done", rows: 1, elapsedMs: 5 } },
+  {
+    seq: 4,
+    kind: "tool",
+    data: { id: "a", name: "run_sql", input: { sql: "SELECT 1" }, state: "done", rows: 1, elapsedMs: 5 },
+  },
   ...WORDS.map((text, index): TurnEvent => ({ seq: 5 + index, kind: "delta", data: { text } })),
   { seq: 5 + WORDS.length, kind: "end", data: { state: "answered", message: null } },
 ];
