@@ -263,7 +263,7 @@ export class ClientConnection {
     this.#exchange = null;
     this.#heldBody = null;
     if (this.#state === "over") return;
-    if (!this.keepAlive || bodyOpen || this.#bodyOpen) {
+    if (!this.keepAlive || bodyOpen || this.#bodyOpen || this.#deps.isDraining()) {
       this.#close();
       return;
     }

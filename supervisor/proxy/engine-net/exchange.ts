@@ -359,7 +359,7 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
     this.#dropUpstream();
     const head = this.#answerHead;
     this.#answerHead = "";
-    this.#client.keepAlive = false;
+    if (!this.#chunkedOut) this.#client.keepAlive = false;
     this.#client.write(head + (this.#chunkedOut ? "0\r\n\r\n" : ""));
     this.#dispatch.cancel();
     this.#deps.record(this, this.#client);
