@@ -229,7 +229,7 @@ export class HttpExchange implements MovableStream {
   }
 
   #respond(upstream: Upstream, incoming: IncomingMessage, fail: (message: string) => void, done: () => void): void {
-    const { request, response, isDraining } = this.#d;
+    const { deps, request, response, isDraining } = this.#d;
     const status = incoming.statusCode ?? 502;
     this.#status = status;
     this.#dispatch?.status(status);
@@ -242,6 +242,9 @@ export class HttpExchange implements MovableStream {
     if (isDraining() || unread || request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     headers.push("Connection", response.shouldKeepAlive ? "keep-alive" : "close");
     if (!scan.hasRequestId) headers.push("X-Request-Id", this.#requestId);
+    if (deps.hsts !== null && this.#d.scheme === "https" && !scan.hasHsts) {
+      headers.push("Strict-Transport-Security", deps.hsts);
+    }
     response.writeHead(status, incoming.statusMessage ?? "", headers);
     if (scan.eventStream && !bodiless) this.#dispatch?.becameStream(this);
     response.flushHeaders();

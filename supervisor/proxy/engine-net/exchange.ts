@@ -227,6 +227,7 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
     const isNew = client.minor === 1;
     let text = statusLine(head) + keptLines(head, scan.dropped);
     if (!scan.hasRequestId) text += `X-Request-Id: ${this.requestId}\r\n`;
+    if (!scan.hasHsts) text += client.hstsLine;
     const undeclared = scan.length === null;
     if (undeclared && (!noBody || (scan.chunked && this.method === "HEAD" && isNew))) {
       if (isNew) text += "Transfer-Encoding: chunked\r\n";
