@@ -146,7 +146,7 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
     }
     if (event !== "stopped" && event !== "killed") return ledger;
     const longestDrainMs = Math.max(ledger.longestDrainMs, elapsedMs);
-    return { ...ledger, longestDrainMs, killed: ledger.killed + (event === "killed" ? 1 : 0) };
+    return { ...ledger, longestDrainMs, instancesKilled: ledger.instancesKilled + (event === "killed" ? 1 : 0) };
   }
 
   return {
@@ -319,5 +319,5 @@ const NO_COST: RolloutLedger = {
   jobsHandedBack: 0,
   jobsCut: 0,
   jobsReclaimed: 0,
-  killed: 0,
+  instancesKilled: 0,
 };
