@@ -19,6 +19,6 @@ export function createHandlers(deps: HandlerDeps): Readonly<Record<JobKind, Hand
     chat: createChatHandler(deps),
     transcription: createTranscriptionHandler(),
     playbook: createPlaybookHandler(deps),
-    "schema-analysis": createSchemaAnalysisHandler(),
+    "schema-analysis": createSchemaAnalysisHandler(deps),
   };
 }
