@@ -42,7 +42,8 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
   const url = (path: ConfigPath, text: string, protocols: readonly string[]): string => {
     const value = secret(path, text);
     if (value === "") return value;
-    const protocol = URL.canParse(value) ? new URL(value).protocol.slice(0, -1) : null;
+    // A database on a Unix socket has no host: postgres://user@/name?host=/run/postgresql.
+    const protocol = URL.parse(value.replace("@/", "@localhost/"))?.protocol.slice(0, -1) ?? null;
     if (protocol === null || !protocols.includes(protocol)) {
       say(path, `${path.join(".")}: expected a URL beginning with ${protocols.map((one) => `${one}://`).join(" or ")}`);
     }
@@ -98,6 +99,7 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
   const services = bundled
     ? bundledServices({
         root: context.root,
+        home,
         graceMs: stop.graceMs,
         limits: proxy.limits,
         user: overrides.servicesUser,

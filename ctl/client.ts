@@ -69,12 +69,16 @@ async function* jsonLines<T>(response: IncomingMessage, found: FoundSocket, sign
       for (let end = rest.indexOf("\n"); end >= 0; end = rest.indexOf("\n")) {
         const line = rest.slice(0, end);
         rest = rest.slice(end + 1);
-        if (line.trim() !== "") yield JSON.parse(line) as T;
+        if (line.trim() === "") continue;
+        const value = JSON.parse(line) as { readonly problem?: Partial<Problem> };
+        // A failure in the middle of a stream comes as its last line.
+        if (value.problem !== undefined) throw problemError(JSON.stringify(value.problem), 500);
+        yield value as T;
       }
     }
   } catch (error) {
     if (signal.aborted) return;
-    throw gone(error, found);
+    throw error instanceof OwlError ? error : gone(error, found);
   } finally {
     response.destroy();
   }

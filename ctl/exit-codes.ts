@@ -25,7 +25,7 @@ export function exitCodeOf(error: unknown): number {
   if (!(error instanceof OwlError)) return EXIT.failed;
   const known = BY_CODE[error.code];
   if (known !== undefined) return known;
-  return /^usage\.|\.unknown$/.test(error.code) ? EXIT.usage : EXIT.failed;
+  return /^usage\.|\.(unknown|notFound|invalid)$/.test(error.code) ? EXIT.usage : EXIT.failed;
 }
 
 /** What went wrong, then what to do next: in the reader's language when the catalogue knows the code. */

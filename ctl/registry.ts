@@ -27,6 +27,9 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   batch: () => import("./commands/batch.ts"),
   turns: () => import("./commands/turns.ts"),
   user: () => import("./commands/user.ts"),
+  install: () => import("./commands/install.ts"),
+  uninstall: () => import("./commands/uninstall.ts"),
+  export: () => import("./commands/export.ts"),
   completion: () => import("./commands/completion.ts"),
   version: () => import("./commands/version.ts"),
 };

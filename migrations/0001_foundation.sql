@@ -124,6 +124,7 @@ CREATE INDEX turn_conversation ON owl.turn (conversation_id, created_at, id);
 CREATE UNIQUE INDEX turn_one_running ON owl.turn (conversation_id) WHERE state IN ('queued', 'running');
 CREATE INDEX turn_queued ON owl.turn (created_at, id) WHERE state = 'queued';
 CREATE INDEX turn_deadline ON owl.turn (claim_deadline_at) WHERE state = 'queued';
+CREATE INDEX turn_account_live ON owl.turn (account_id, created_at) WHERE state IN ('queued', 'running');
 CREATE INDEX turn_claims ON owl.turn (claimed_by) WHERE state = 'running';
 CREATE INDEX turn_ended ON owl.turn (ended_at) WHERE ended_at IS NOT NULL;
 

@@ -12,6 +12,8 @@ export interface Instance {
   readonly release: string;
   /** Unix socket to listen on; null when owld gave none. */
   readonly socket: string | null;
+  /** Where to listen without a socket: PORT, on loopback unless HOST says otherwise (a pod's own address). */
+  readonly address: { readonly host: string; readonly port: number } | null;
   readonly config: AppConfig;
   readonly databaseUrl: string;
 }
@@ -35,6 +37,7 @@ export function readInstance(env: NodeJS.ProcessEnv): Instance {
     service: env[INSTANCE_ENV.service] ?? id.replace(/-\d+$/, ""),
     release: env[INSTANCE_ENV.release] ?? "unknown",
     socket: env[INSTANCE_ENV.socket] ?? null,
+    address: env.PORT === undefined ? null : { host: env.HOST ?? "127.0.0.1", port: Number(env.PORT) },
     config,
     databaseUrl: config.databaseUrl,
   };

@@ -1,4 +1,4 @@
-// `owlctl user add|list|passwd|disable`: accounts of the bundled application. Passwords never come by argv.
+// `owlctl user add|list|passwd|disable|enable`: accounts of the bundled application. Passwords never come by argv.
 
 import { text as readText } from "node:stream/consumers";
 import type { Command } from "commander";
@@ -50,12 +50,14 @@ export function register(program: Command, deps: CommandDeps): void {
     .option("--password-stdin", t.stdin)
     .option("--json", text.help.json)
     .action(deps.run((name: string, options: Options) => passwd(name, options, deps)));
-  user
-    .command("disable")
-    .description(t.disable)
-    .argument("<name>", t.name)
-    .option("--json", text.help.json)
-    .action(deps.run((name: string, options: Options) => disable(name, options, deps)));
+  for (const verb of ["disable", "enable"] as const) {
+    user
+      .command(verb)
+      .description(t[verb])
+      .argument("<name>", t.name)
+      .option("--json", text.help.json)
+      .action(deps.run((name: string, options: Options) => switchTo(verb, name, options, deps)));
+  }
 }
 
 async function passwordOf(options: Options): Promise<{ password?: string }> {
@@ -101,8 +103,16 @@ async function list(options: Options, { client, terminal, text }: CommandDeps): 
   return EXIT.done;
 }
 
-async function disable(name: string, options: Options, { client, terminal, text }: CommandDeps): Promise<number> {
-  const answer = await client().send<unknown>("POST", ROUTES.app(`/users/${encodeURIComponent(name)}/disable`), {});
-  terminal.out(options.json ? JSON.stringify(answer ?? { name }) : text.commands.user.disabled(name));
+async function switchTo(
+  verb: "disable" | "enable",
+  name: string,
+  options: Options,
+  { client, terminal, text }: CommandDeps,
+): Promise<number> {
+  const answer = await client().send<unknown>("POST", ROUTES.app(`/users/${encodeURIComponent(name)}/${verb}`), {});
+  const t = text.commands.user;
+  terminal.out(
+    options.json ? JSON.stringify(answer ?? { name }) : verb === "disable" ? t.disabled(name) : t.enabled(name),
+  );
   return EXIT.done;
 }

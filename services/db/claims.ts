@@ -38,7 +38,7 @@ export async function handBackRow(sql: Sql, claim: Claim, queueJob: string): Pro
   return rowCount === 1;
 }
 
-/** Of these claims, those that are no longer ours, and those the user asked to stop. */
+/** Of these claims (all of one worker), those that are no longer ours, and those the user asked to stop. */
 export async function checkClaims(
   sql: Sql,
   claims: readonly Claim[],

@@ -33,10 +33,24 @@ export interface PoolOptions {
   readonly onError: (error: Error) => void;
 }
 
+// Our statements are constants: prepared once per connection, their parsing and planning is paid once. The bound is for
+// texts that are built; past it they are sent as they are.
+const MOST_PREPARED = 400;
+const prepared = new Map<string, string>();
+
+function nameOf(text: string): string | undefined {
+  const known = prepared.get(text);
+  if (known !== undefined || prepared.size >= MOST_PREPARED) return known;
+  const name = `owl_${prepared.size + 1}`;
+  prepared.set(text, name);
+  return name;
+}
+
 function sqlOf(client: pg.Pool | pg.PoolClient): Sql {
   return {
     async query<Row extends object>(text: string, values?: readonly unknown[]) {
-      const result = await client.query<Row>(text, values as unknown[] | undefined);
+      const name = values === undefined ? undefined : nameOf(text);
+      const result = await client.query<Row>({ text, values: values as unknown[] | undefined, name });
       return { rows: result.rows, rowCount: result.rowCount ?? 0 };
     },
   };

@@ -21,17 +21,23 @@ export interface QueuedJob {
   readonly retryCount: number;
 }
 
+export interface NewJob {
+  readonly id: string;
+  readonly queueJob: string;
+  /** Higher first; 0. */
+  readonly priority?: number;
+}
+
 export interface JobQueue {
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Puts the row `id` in line under the queue job id `queueJob`; workers wake when `sql` commits. */
-  enqueue(sql: Sql, kind: JobKind, job: { id: string; queueJob: string; priority?: number }): Promise<void>;
+  /**
+   * Puts the row `id` in line under the queue job id `queueJob`; workers wake when `sql` commits.
+   * `notify: false`: the caller's own statement wakes them (owl_jobs).
+   */
+  enqueue(sql: Sql, kind: JobKind, job: NewJob & { readonly notify?: boolean }): Promise<void>;
   /** As `enqueue`, for many rows in one statement. */
-  enqueueMany(
-    sql: Sql,
-    kind: JobKind,
-    jobs: readonly { id: string; queueJob: string; priority?: number }[],
-  ): Promise<void>;
+  enqueueMany(sql: Sql, kind: JobKind, jobs: readonly NewJob[]): Promise<void>;
   /** Takes up to `limit` waiting jobs; undone when `sql` rolls back. */
   fetch(sql: Sql, kind: JobKind, limit: number): Promise<readonly QueuedJob[]>;
   /** Settles a fetched job as over, whatever its outcome (the outcome is our row's). */
@@ -134,7 +140,7 @@ async function checkQueues(boss: PgBoss): Promise<void> {
 /** The queue over pg-boss, on the process's own pool. start() refuses a database whose queues differ. */
 export function createQueue(options: QueueOptions): JobQueue {
   const boss = createBoss(options, false);
-  const data = (job: { id: string; queueJob: string; priority?: number }) => ({
+  const data = (job: NewJob) => ({
     id: job.queueJob,
     data: { id: job.id },
     priority: job.priority ?? 0,
@@ -150,6 +156,7 @@ export function createQueue(options: QueueOptions): JobQueue {
     async enqueue(sql, kind, job) {
       const { data: payload, ...rest } = data(job);
       await boss.send(kind, payload, { ...rest, db: adapter(sql) });
+      if (job.notify === false) return;
       await sql.query("SELECT pg_notify('owl_jobs', $1)", [kind]);
     },
     async enqueueMany(sql, kind, jobs) {

@@ -41,19 +41,22 @@ export interface NewTurn {
   readonly claimMs: number;
 }
 
-/** Inserts a queued turn and its first event; false when another turn of the conversation runs. */
+/** Inserts a queued turn and its first event and wakes workers and streams; false when it runs already or is not that account's. */
 export async function insertTurn(sql: Sql, turn: NewTurn): Promise<boolean> {
   const { rowCount } = await sql.query(
     `WITH accepted AS (
        INSERT INTO owl.turn (id, conversation_id, account_id, text, queue_job, claim_deadline_at)
-       VALUES ($1, $2, $3, $4, $5, clock_timestamp() + make_interval(secs => $6::float8 / 1000))
+       SELECT $1, c.id, c.account_id, $4, $5, clock_timestamp() + make_interval(secs => $6::float8 / 1000)
+         FROM owl.conversation c WHERE c.id = $2 AND c.account_id = $3 AND c.deleted_at IS NULL
        ON CONFLICT (conversation_id) WHERE state IN ('queued', 'running') DO NOTHING RETURNING id),
      titled AS (
        UPDATE owl.conversation SET updated_at = clock_timestamp(),
               title = CASE WHEN title = '' THEN left(regexp_replace($4, '\\s+', ' ', 'g'), 80) ELSE title END
-        WHERE id = $2 AND EXISTS (SELECT 1 FROM accepted))
-     INSERT INTO owl.turn_event (turn_id, seq, kind, data)
-     SELECT id, 1, 'state', '{"state":"queued"}' FROM accepted`,
+        WHERE id = $2 AND EXISTS (SELECT 1 FROM accepted)),
+     noted AS (
+       INSERT INTO owl.turn_event (turn_id, seq, kind, data)
+       SELECT id, 1, 'state', '{"state":"queued"}' FROM accepted)
+     SELECT pg_notify('owl_jobs', 'chat'), pg_notify('owl_turn', id::text) FROM accepted`,
     [turn.id, turn.conversationId, turn.accountId, turn.text, turn.queueJob, turn.claimMs],
   );
   return rowCount === 1;

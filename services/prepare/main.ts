@@ -9,6 +9,7 @@ import { systemRandom as random } from "../../config/system-time.ts";
 import { createDatabase } from "../db/pool.ts";
 import { installQueue } from "../db/queue.ts";
 import { readInstance } from "../instance.ts";
+import { buildPages } from "../web/pages/build.ts";
 import { ensureAdministrator } from "./administrator.ts";
 import { ensureDemo } from "./demo.ts";
 
@@ -38,6 +39,12 @@ async function prepare(): Promise<void> {
     const administrator = await ensureAdministrator({ db, random, password, file: initialPassword });
     say("administrator", administrator.message, { initialPassword: administrator.file });
     say("demo", await ensureDemo({ db, random, url, adminUrl }));
+    // A release brings its pages built; a checkout builds them here when their sources changed. Without them the API
+    // still serves, so a folder that may not be written is said and no reason to stop.
+    await buildPages().then(
+      () => say("pages", "The pages are built."),
+      (error: unknown) => say("pages", `The pages could not be built: ${asError(error).message}`),
+    );
     say("done", "Prepared.");
   } finally {
     await db.stop();

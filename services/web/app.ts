@@ -7,11 +7,14 @@ import swagger from "@fastify/swagger";
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
 import { OwlError } from "../../config/errors.ts";
 import type { Routes, WebDeps } from "./deps.ts";
+import { servePages } from "./pages/serve.ts";
 import { problemSchema, sendProblem } from "./problems.ts";
 import { adminRoutes } from "./routes/admin.ts";
+import { adminLogRoutes } from "./routes/admin-logs.ts";
 import { adminUserRoutes } from "./routes/admin-users.ts";
 import { batchRoutes } from "./routes/batches.ts";
 import { conversationRoutes } from "./routes/conversations.ts";
+import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { internalRoutes } from "./routes/internal.ts";
 import { internalBatchRoutes } from "./routes/internal-batches.ts";
@@ -25,10 +28,12 @@ const ROUTES: readonly Routes[] = [
   sessionRoutes,
   conversationRoutes,
   turnRoutes,
+  eventRoutes,
   batchRoutes,
   internalBatchRoutes,
   adminRoutes,
   adminUserRoutes,
+  adminLogRoutes,
 ];
 
 /** Paths of /api that need no session. */
@@ -99,6 +104,7 @@ export async function createApp(deps: WebDeps): Promise<FastifyInstance> {
   });
   await app.register(async (scope) => {
     for (const routes of ROUTES) routes(scope, deps);
+    servePages(scope, { language: deps.config.language });
     scope.get("/api/openapi.json", { schema: { hide: true } }, async () => app.swagger());
   });
   return app;

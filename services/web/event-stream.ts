@@ -25,6 +25,8 @@ export interface StreamSource {
 export interface EventStreams {
   /** Answers the request with the source's events until it is done, the client leaves or the process drains. */
   open(request: FastifyRequest, reply: FastifyReply, source: StreamSource): Promise<void>;
+  /** Reads again for the streams of that channel and payload, as a notification would. */
+  wake(channel: Channel, payload: string): void;
   /** Ends every stream, spread over min(5 s, streams / 200 per second); new ones are ended at once. */
   endAll(): Promise<void>;
   readonly size: number;
@@ -65,9 +67,11 @@ export function createEventStreams(deps: { clock: Clock; random: Random; listene
   function watch(channel: Channel): void {
     if (watched.has(channel)) return;
     watched.add(channel);
-    listener.on(channel, (payload) => {
-      for (const stream of byKey.get(`${channel} ${payload}`) ?? []) stream.wake();
-    });
+    listener.on(channel, (payload) => wake(channel, payload));
+  }
+
+  function wake(channel: Channel, payload: string): void {
+    for (const stream of byKey.get(`${channel} ${payload}`) ?? []) stream.wake();
   }
 
   function register(key: string, stream: OpenStream): () => void {
@@ -83,6 +87,7 @@ export function createEventStreams(deps: { clock: Clock; random: Random; listene
   }
 
   return {
+    wake,
     get size() {
       return open.size;
     },

@@ -33,7 +33,7 @@ const pulse = createPulse({
   url,
   clock,
   intervalMs,
-  breakAfterMs: stalledAfterMs,
+  breakAfterMs: stalledAfterMs / 2,
   async beat(client) {
     await client.query("SELECT 1");
   },
@@ -44,6 +44,7 @@ const reclaimer = createReclaimer({ ...common, stalledAfterMs, healthyForMs: pul
 const sweeper = createSweeper(common);
 const streams = createEventStreams({ clock, random, listener });
 let state: "starting" | "ready" | "draining" = "starting";
+const LINGER_MS = 300;
 const notReady = () => (state === "ready" ? null : state);
 const app = await createApp({ ...common, config, instance: id, release: instance.release, streams, notReady });
 
@@ -51,7 +52,8 @@ async function stop(why: string): Promise<void> {
   if (state === "draining") return;
   state = "draining";
   log.info({ why, streams: streams.size }, "stopping");
-  await streams.endAll();
+  // What was on its way when we left the routing table is still read and answered before the door closes.
+  await Promise.all([streams.endAll(), clock.sleep(LINGER_MS)]);
   await app.close();
   await Promise.race([
     Promise.allSettled([sweeper.stop(), reclaimer.stop(), listener.stop(), pulse.stop()])
@@ -76,7 +78,7 @@ try {
   if (instance.socket) {
     await rm(instance.socket, { force: true });
     await app.listen({ path: instance.socket });
-  } else await app.listen({ host: "127.0.0.1", port: Number(process.env.PORT ?? 0) });
+  } else await app.listen(instance.address ?? { host: "127.0.0.1", port: 0 });
   if (state === "starting") state = "ready";
   log.info({ release: instance.release }, "web is ready");
 } catch (error) {

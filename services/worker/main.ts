@@ -43,7 +43,7 @@ const heartbeat = createHeartbeat({ id, url, clock, log, intervalMs, stalledAfte
 const leases = createLeaseKeeper({ queue, clock, log, intervalMs, claims });
 const reclaimer = createReclaimer({ ...common, stalledAfterMs, healthyForMs: heartbeat.healthyForMs });
 let registered = false;
-const readySocket = createReadySocket(instance.socket, () =>
+const readySocket = createReadySocket(instance.socket ?? instance.address, () =>
   worker.isDraining ? "draining" : registered ? null : "starting",
 );
 
@@ -56,6 +56,8 @@ async function stop(why: string): Promise<void> {
   if (worker.isDraining) return;
   log.info({ why }, "stopping");
   const result = await worker.drain();
+  // Given up means that the database does not answer: closing would only wait for it, and the grace is running out.
+  if (result === "gaveUp") process.exit(1);
   // Order: deregistered (in drain), then the heartbeat, then everything else; none may hold the exit.
   const closing = (async () => {
     await heartbeat.stop();
@@ -63,8 +65,8 @@ async function stop(why: string): Promise<void> {
     await queue.stop();
     await db.stop();
   })();
-  await Promise.race([closing.catch(() => undefined), clock.sleep(3_000)]);
-  process.exit(result === "drained" ? 0 : 1);
+  await Promise.race([closing.catch(() => undefined), clock.sleep(1_000)]);
+  process.exit(0);
 }
 
 process.on("SIGTERM", () => void stop("SIGTERM"));

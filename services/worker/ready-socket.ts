@@ -8,13 +8,16 @@ export interface ReadySocket {
   stop(): Promise<void>;
 }
 
-/** Serves on the Unix socket `path` (null: nothing). `notReady` tells why not, or null. */
-export function createReadySocket(path: string | null, notReady: () => string | null): ReadySocket {
+/** Serves on the Unix socket or address `where` (null: nothing). `notReady` tells why not, or null. */
+export function createReadySocket(
+  where: string | { readonly host: string; readonly port: number } | null,
+  notReady: () => string | null,
+): ReadySocket {
   let server: Server | null = null;
   return {
     async start() {
-      if (path === null || server) return;
-      await rm(path, { force: true });
+      if (where === null || server) return;
+      if (typeof where === "string") await rm(where, { force: true });
       const created = createServer((request, response) => {
         const reason = request.url === "/healthz" ? null : notReady();
         const known = request.url === "/readyz" || request.url === "/healthz";
@@ -23,7 +26,7 @@ export function createReadySocket(path: string | null, notReady: () => string | 
       });
       await new Promise<void>((resolve, reject) => {
         created.once("error", reject);
-        created.listen(path, resolve);
+        created.listen(typeof where === "string" ? { path: where } : where, resolve);
       });
       server = created;
     },

@@ -7,6 +7,7 @@ import { readdir, readFile, readlink, realpath, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { OwlError } from "../../config/errors.ts";
 import type { Clock, WallMs } from "../../config/time.ts";
+import { dropPrivileges } from "../process/user-switch.ts";
 import type { Account } from "./account.ts";
 import { PROGRAM_ENV } from "./program.ts";
 
@@ -60,7 +61,8 @@ export async function startPostmaster(
   const log = openSync(start.logFile, "a", 0o640);
   try {
     const args = ["-D", start.data, `--config-file=${join(start.conf, "postgresql.conf")}`];
-    const child = spawn(start.postgres, [...args, "-c", `${FINGERPRINT}${start.fingerprint}`], {
+    const argv = dropPrivileges([start.postgres, ...args, "-c", `${FINGERPRINT}${start.fingerprint}`]);
+    const child = spawn(argv[0], argv.slice(1), {
       cwd: "/",
       env: { ...PROGRAM_ENV },
       detached: true,

@@ -4,6 +4,7 @@
 import { join } from "node:path";
 import { execa } from "execa";
 import { OwlError } from "../../config/errors.ts";
+import { dropPrivileges } from "../process/user-switch.ts";
 import { lastLines } from "./program.ts";
 
 export interface PrepareRun {
@@ -19,7 +20,8 @@ export interface PrepareRun {
 
 /** Runs it to its end. Throws `prepare.failed` with its last lines. */
 export async function runPrepare({ codeRoot, node, env, say, signal }: PrepareRun): Promise<void> {
-  const running = execa(node, [join("services", "prepare", "main.ts")], {
+  const [command, ...args] = dropPrivileges([node, join("services", "prepare", "main.ts")]);
+  const running = execa(command, args, {
     cwd: codeRoot,
     env,
     extendEnv: false,

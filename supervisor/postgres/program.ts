@@ -2,6 +2,7 @@
 // Invariant: nothing of owld's own environment reaches it but what is named here.
 
 import { execa } from "execa";
+import { dropPrivileges } from "../process/user-switch.ts";
 import type { Account } from "./account.ts";
 
 export interface ProgramResult {
@@ -24,7 +25,8 @@ export async function runProgram(
   options: { readonly account?: Account | null; readonly signal?: AbortSignal } = {},
 ): Promise<ProgramResult> {
   const { account, signal } = options;
-  const result = await execa(file, args, {
+  const [command, ...rest] = dropPrivileges([file, ...args]);
+  const result = await execa(command, rest, {
     cwd: "/",
     env: PROGRAM_ENV,
     extendEnv: false,

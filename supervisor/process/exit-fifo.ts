@@ -26,6 +26,7 @@ export function createFifoSource(pid: number = process.pid): FifoSource {
 
   const refill = (directory: string): Promise<void> => {
     const work = making.then(async () => {
+      mkdirSync(directory, { recursive: true, mode: 0o750 });
       const kept = spares.get(directory) ?? [];
       if (kept.length >= SPARES / 2) return;
       const fresh = Array.from({ length: SPARES }, () => join(directory, `${SPARE_PREFIX}${pid}-${made++}`));
@@ -72,7 +73,7 @@ export function createFifoSource(pid: number = process.pid): FifoSource {
 async function makeFifos(paths: readonly string[]): Promise<void> {
   const { failed, stderr, shortMessage } = await execa("mkfifo", ["-m", "600", ...paths], { reject: false });
   if (!failed) return;
-  throw new OwlError("spawn.failed", `mkfifo failed: ${stderr || shortMessage}.`, {
+  throw new OwlError("spawn.failed", `${firstLine(stderr || (shortMessage ?? "mkfifo failed"))}.`, {
     next: "Check that the run directory is writable and the disk has room, and that coreutils is installed.",
   });
 }
@@ -112,4 +113,8 @@ export function watchEnd(path: string, ended: () => void): () => void {
     over = true;
     socket.destroy();
   };
+}
+
+function firstLine(text: string): string {
+  return text.replace(/\n.*/s, "");
 }

@@ -77,14 +77,16 @@ function checkHttp(target: Address, path: string, signal: AbortSignal): Promise<
       headers: { host: "localhost", "user-agent": "owld", connection: "close" },
       signal,
     });
-    asked.on("error", reject);
+    let finishEarly: (() => void) | null = null;
+    // Cut by the timeout in the middle of its body: the status had come in time.
+    asked.on("error", (error) => (finishEarly === null ? reject(error) : finishEarly()));
     asked.on("response", (response) => {
+      finishEarly = finish;
       const head = collectHead();
       response.on("data", (chunk: Buffer) => {
         // A 2xx says all by its status: an endless body must not make it wait.
         if (head.add(chunk)) finish();
       });
-      // Cut by the timeout in the middle of its body: the status had come in time.
       response.on("error", finish);
       response.on("end", finish);
       function finish(): void {

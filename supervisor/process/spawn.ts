@@ -12,7 +12,7 @@ import type { ExitReport, ProcessTable, RunningProcess, Spawner, SpawnRequest } 
 import { createFifoSource, type FifoSource, openWriteEnd } from "./exit-fifo.ts";
 import { createExitWatch } from "./exit-watch.ts";
 import { createProcReader, identityOf, type ProcReader } from "./proc-identity.ts";
-import { switchUser, type UserSwitch } from "./user-switch.ts";
+import { holdsAmbient, switchUser, type UserSwitch } from "./user-switch.ts";
 
 export interface SpawnerParts {
   readonly clock: Clock;
@@ -31,11 +31,10 @@ export function createSpawner(parts: SpawnerParts): Spawner & { stop(): void } {
     async spawn(request) {
       // Looked for before setpriv hides a missing command behind an exit code of its own.
       const file = findCommand(request, request.argv[0]);
-      const to = await switchUser(
-        request.user === null ? request.argv : [file, ...request.argv.slice(1)],
-        request.user,
-      );
-      const command = request.user === null ? file : to.argv[0];
+      const plain = request.user === null && !holdsAmbient();
+      const argv: typeof request.argv = plain ? request.argv : [file, ...request.argv.slice(1)];
+      const to = await switchUser(argv, request.user);
+      const command = plain ? file : to.argv[0];
       await fifos.create(request.exitFifo);
       return startProcess(request, command, to, reader);
     },
@@ -61,7 +60,7 @@ async function startProcess(
     opened.push(log);
     const end = openWriteEnd(request.exitFifo);
     opened.push(end);
-    child = withUmask(request.umask, () =>
+    child = withUmask(request.umask ?? umaskOf(request), () =>
       spawnChild(command, to.argv.slice(1), {
         argv0: to.argv[0],
         cwd: request.cwd,
@@ -82,6 +81,14 @@ async function startProcess(
     throw spawnFailure(request, failure);
   }
   return watchChild(child, child.pid, reader);
+}
+
+/**
+ * Under the unit a service of another user is reached through its group (owl is a member of owl-app): its socket has
+ * to be writable for that group. Root needs no such thing.
+ */
+function umaskOf(request: SpawnRequest): number | null {
+  return request.user !== null && process.geteuid?.() !== 0 ? 0o007 : null;
 }
 
 /** The umask is the whole process's, but spawn is synchronous: no other code of owld runs while it is the child's. */
@@ -154,7 +161,7 @@ const HINTS: Readonly<Record<string, string>> = {
   EMFILE: "Too many open files: raise LimitNOFILE of the unit or `ulimit -n`.",
   ENFILE: "Too many open files on this machine: raise fs.file-max.",
   ENOSPC: "The disk is full: free some space; it is tried again.",
-  ENOEXEC: "The file is no program: its first line may lack `#!`.",
+  ENOENT: "The interpreter that the first line of the file names (`#!…`) does not exist.",
   E2BIG: "The environment and the arguments together are too long.",
   EPERM: "owld may not do that as this user: run it as root, or remove `user:`.",
 };

@@ -23,7 +23,7 @@ const SETPRIV = ["/usr/bin/setpriv", "/bin/setpriv"];
 
 /** `argv` as `user` runs it; unchanged for null. Throws `spawn.failed` for an unknown user or a missing right. */
 export async function switchUser(argv: readonly [string, ...string[]], user: string | null): Promise<UserSwitch> {
-  if (user === null) return { argv };
+  if (user === null) return { argv: dropPrivileges(argv) };
   return planSwitch(argv, await findAccount(user), process.geteuid?.() ?? 0);
 }
 
@@ -57,7 +57,7 @@ export function planSwitch(
   own: number,
   setpriv: string | null = findSetpriv(),
 ): UserSwitch {
-  if (account.uid === own) return { argv };
+  if (account.uid === own) return { argv: dropPrivileges(argv) };
   if (setpriv !== null) {
     // Also as root: spawn's uid and gid drop the account's further groups, setpriv gives them.
     const drop = ["--init-groups", "--inh-caps=-all", ...(own === 0 ? [] : ["--ambient-caps=-all"])];
@@ -68,6 +68,23 @@ export function planSwitch(
     next: "Run owld as root, or install util-linux's setpriv and grant CAP_SETUID and CAP_SETGID, or remove `user:`.",
     data: { user: account.name },
   });
+}
+
+/**
+ * `argv` without the capabilities owld holds under its unit (ambient ones survive every exec): through setpriv where
+ * there are any, else unchanged. The process keeps its number.
+ */
+export function dropPrivileges(argv: readonly [string, ...string[]]): readonly [string, ...string[]] {
+  if (!holdsAmbient()) return argv;
+  const setpriv = findSetpriv();
+  if (setpriv === null) return argv;
+  return [setpriv, "--inh-caps=-all", "--ambient-caps=-all", "--", ...argv];
+}
+
+/** Does this process hand capabilities on by exec (AmbientCapabilities= of its unit)? */
+export function holdsAmbient(status = readFileSync("/proc/self/status", "utf8")): boolean {
+  const held = /^CapAmb:\s*([0-9a-f]+)$/m.exec(status)?.[1];
+  return held !== undefined && BigInt(`0x${held}`) !== 0n;
 }
 
 function findSetpriv(): string | null {

@@ -43,8 +43,6 @@ export const turnRoutes: Routes = (app, deps) => {
       const turnId = deps.random.uuid();
       const queueJob = deps.random.uuid();
       const answer = await onceOnly(deps, request, { status: 202, body: { turnId } }, async (sql) => {
-        const conversation = await findConversation(sql, request.params.id, account.id);
-        if (!conversation) throw new OwlError("conversation.notFound", "There is no such conversation.");
         const accepted = await insertTurn(sql, {
           id: turnId,
           conversationId: request.params.id,
@@ -55,11 +53,13 @@ export const turnRoutes: Routes = (app, deps) => {
           claimMs: deps.config.turn.claimMs,
         });
         if (!accepted) {
+          const conversation = await findConversation(sql, request.params.id, account.id);
+          if (!conversation) throw new OwlError("conversation.notFound", "There is no such conversation.");
           throw new OwlError("turn.running", "A turn of this conversation is still running.", {
             next: "Wait for its end, or stop it.",
           });
         }
-        await deps.queue.enqueue(sql, "chat", { id: turnId, queueJob });
+        await deps.queue.enqueue(sql, "chat", { id: turnId, queueJob, notify: false });
       });
       return reply.code(answer.status).send(answer.body);
     },

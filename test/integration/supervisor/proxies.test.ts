@@ -14,6 +14,7 @@ import type { ProxySet } from "../../../supervisor/ports.ts";
 import { createProcessTable } from "../../../supervisor/process/group-signal.ts";
 import { createSpawner } from "../../../supervisor/process/spawn.ts";
 import { createProxySet, type ProxyNotice } from "../../../supervisor/proxies.ts";
+import { poll } from "../../support/poll.ts";
 import { proxyConfig } from "../../support/proxy-config.ts";
 import { createProxyRecords } from "../../support/proxy-records.ts";
 
@@ -96,14 +97,6 @@ function ask(set: ProxySet, path = "/"): Promise<string> {
       response.on("error", reject);
     }).on("error", reject);
   });
-}
-
-async function poll(holds: () => boolean): Promise<void> {
-  for (let look = 0; look < 1_000; look++) {
-    if (holds()) return;
-    await systemClock.sleep(20);
-  }
-  expect.fail("it did not come about within 20 s");
 }
 
 function ready(set: ProxySet): { id: string; pid: number }[] {

@@ -18,6 +18,8 @@ export function shapeOf(source: Source): string[] {
   const name = basename(source.path).replace(/(\.test)?\.(ts|tsx|mjs)$/, "");
   if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.d)?$/.test(name)) complaints.push(`${source.path}: file names are kebab-case`);
   const first = lines[0]?.startsWith("#!") ? lines[1] : lines[0];
-  if (!/^(\/\/|\/\*)/.test(first ?? "")) complaints.push(`${source.path} does not open by saying what it is`);
+  // A page component says what it is by its name and its place.
+  if (!source.path.endsWith("-page.tsx") && !/^(\/\/|\/\*)/.test(first ?? ""))
+    complaints.push(`${source.path} does not open by saying what it is`);
   return complaints;
 }

@@ -1,0 +1,104 @@
+// What both exports say of a service: how it is started, probed, stopped, and which variables are secrets. Pure.
+// Invariant: no secret's value leaves this file; secrets are names, their values are filled in by whoever deploys.
+
+import type { Config, HealthCheck, ServiceConfig } from "../../config/config.ts";
+import { isSecretName } from "../../config/secrets.ts";
+
+/** The port every exported service listens on, in a network namespace of its own. */
+export const PORT = 8080;
+/** Where the image built from a release has the code. */
+export const CODE = "/owl";
+
+export interface ExportedService {
+  readonly name: string;
+  readonly command: readonly string[];
+  readonly replicas: number;
+  readonly graceS: number;
+  readonly listens: boolean;
+  readonly routes: ServiceConfig["routes"];
+  readonly check: HealthCheck;
+  readonly intervalS: number;
+  readonly timeoutS: number;
+  readonly startupS: number;
+  readonly signal: string;
+  readonly plainEnv: Readonly<Record<string, string>>;
+  /** Names whose values come from the secret. */
+  readonly secretEnv: readonly string[];
+  readonly memoryLimitBytes: number | null;
+  /** Seconds between leaving the endpoints and SIGTERM: a cluster's own routing lags behind. */
+  readonly preStopS: number;
+  readonly bundled: boolean;
+}
+
+export interface ExportRequest {
+  readonly config: Config;
+  readonly root: string;
+  readonly image: string;
+  readonly version: string;
+}
+
+/** The services of `config` as both manifests need them. */
+export function exportedServices({ config, root, version }: ExportRequest): readonly ExportedService[] {
+  return config.services.map((service) => exported(service, config, root, version));
+}
+
+function exported(service: ServiceConfig, config: Config, root: string, version: string): ExportedService {
+  // The bundled worker shows its readiness on a port here, where there is no socket to share.
+  const listens = service.listen !== "none";
+  const secretEnv = Object.keys(service.env).filter(
+    (name) => (service.secretEnv ?? []).includes(name) || isSecretName(name) || hasPassword(service.env[name] ?? ""),
+  );
+  const plain = Object.entries(service.env).filter(([name]) => !secretEnv.includes(name));
+  return {
+    name: service.name,
+    command: service.command.map((word) => inImage(fill(word), root)),
+    replicas: service.replicas,
+    graceS: Math.ceil(service.stop.graceMs / 1_000),
+    listens,
+    routes: service.routes,
+    check: service.health.check,
+    intervalS: Math.max(1, Math.round(service.health.intervalMs / 1_000)),
+    timeoutS: Math.max(1, Math.round(service.health.timeoutMs / 1_000)),
+    startupS: Math.max(1, Math.round(config.rollout.healthTimeoutMs / 1_000)),
+    signal: service.stop.signal,
+    plainEnv: {
+      ...Object.fromEntries(plain),
+      OWL_SERVICE: service.name,
+      OWL_RELEASE: version,
+      ...(listens ? { PORT: String(PORT), HOST: "0.0.0.0" } : {}),
+    },
+    secretEnv: service.bundled ? [...secretEnv, "OWL_APP_CONFIG"] : secretEnv,
+    memoryLimitBytes: service.memoryLimitBytes,
+    preStopS: service.routes.length > 0 ? 6 : 0,
+    bundled: service.bundled,
+  };
+}
+
+/** {instance} stays a variable of the container; the rest is fixed there. */
+function fill(word: string): string {
+  return word
+    .replaceAll("{port}", String(PORT))
+    .replaceAll("{home}", "/var/lib/owl")
+    .replaceAll("{socket}", "/tmp/owl.sock")
+    .replaceAll("{instance}", "$(OWL_INSTANCE)");
+}
+
+/** The pinned Node and the checkout's paths as they are in the image. */
+function inImage(word: string, root: string): string {
+  if (word === process.execPath) return "node";
+  return word.startsWith(`${root}/`) ? `${CODE}${word.slice(root.length)}` : word;
+}
+
+function hasPassword(value: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\/[^/\s]*:[^/\s]*@/i.test(value);
+}
+
+/** `owl-web`, as names of objects must be (RFC 1123). */
+export function objectName(...parts: readonly string[]): string {
+  return parts
+    .join("-")
+    .toLowerCase()
+    .replace(/[^a-z0-9-]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 63);
+}

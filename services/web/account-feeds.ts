@@ -1,0 +1,153 @@
+// The account streams of one web process: each browser's one stream of all its turns and long work.
+// Invariants: a notification costs one owner lookup per row and wakes that owner's streams only; a stream carries every
+// event of a turn once and in order, from its cursor on; after a break everything is looked up, not remembered.
+
+import type { Logger } from "pino";
+import { findOwner, listFeedEvents, listLiveTurns } from "../db/account-feed.ts";
+import type { Listener } from "../db/listen.ts";
+import type { Database } from "../db/pool.ts";
+import type { EventStreams, StreamEvent, StreamSource } from "./event-stream.ts";
+
+export interface AccountFeeds {
+  /** A source for one stream of that account; `close` when the stream is over. */
+  open(accountId: string, isStillAllowed: () => Promise<boolean>): StreamSource & { close(): void };
+}
+
+export interface AccountFeedsDeps {
+  readonly db: Database;
+  readonly listener: Listener;
+  readonly streams: EventStreams;
+  readonly log: Logger;
+}
+
+/** Owners remembered; a turn's owner never changes. */
+const OWNERS_KEPT = 10_000;
+const UUID = /^[0-9a-f-]{36}$/;
+
+interface Feed {
+  readonly turns: Set<string>;
+  readonly changed: Set<string>;
+}
+
+export function createAccountFeeds(deps: AccountFeedsDeps): AccountFeeds {
+  const { db, listener, streams } = deps;
+  const byAccount = new Map<string, Set<Feed>>();
+  const owners = new Map<string, Promise<string | null>>();
+
+  function ownerOf(table: string, id: string): Promise<string | null> {
+    const key = `${table}:${id}`;
+    const known = owners.get(key);
+    if (known) return known;
+    const asked = findOwner(db, table, id).then(
+      (owner) => {
+        // Not there yet, or not any more: asked again at the next notification.
+        if (owner === null) owners.delete(key);
+        return owner;
+      },
+      () => {
+        owners.delete(key);
+        return null;
+      },
+    );
+    owners.set(key, asked);
+    if (owners.size > OWNERS_KEPT) owners.delete(owners.keys().next().value ?? "");
+    return asked;
+  }
+
+  async function note(table: string, id: string): Promise<void> {
+    if (byAccount.size === 0 || !UUID.test(id)) return;
+    const owner = await ownerOf(table, id);
+    const feeds = owner === null ? undefined : byAccount.get(owner);
+    if (!feeds) return;
+    for (const feed of feeds) {
+      if (table === "turn") feed.turns.add(id);
+      else feed.changed.add(`${table}:${id}`);
+    }
+    streams.wake("owl_observe", `account:${owner}`);
+  }
+
+  listener.on("owl_turn", (id) => void note("turn", id));
+  listener.on("owl_observe", (payload) => {
+    const [table = "", id = ""] = payload.split(":");
+    void note(table, id);
+  });
+
+  return {
+    open(accountId, isStillAllowed) {
+      const feed: Feed = { turns: new Set(), changed: new Set() };
+      const feeds = byAccount.get(accountId) ?? new Set();
+      byAccount.set(accountId, feeds.add(feed));
+      let cursor: Map<string, number> | null = null;
+      let more = false;
+
+      async function read(lastId: string): Promise<{ events: readonly StreamEvent[]; done: boolean }> {
+        const events: StreamEvent[] = [];
+        const isFirst = cursor === null;
+        const after = cursor ?? parseCursor(lastId);
+        cursor = after;
+        // Nothing was noted: the listener came back, or it is time to look after everything again.
+        const lookAll = !more && !isFirst && feed.turns.size === 0 && feed.changed.size === 0;
+        const changed = [...feed.changed];
+        feed.changed.clear();
+        for (const id of feed.turns) if (!after.has(id)) after.set(id, 0);
+        feed.turns.clear();
+        if (lookAll) {
+          if (!(await isStillAllowed())) return { events, done: true };
+          for (const turn of await listLiveTurns(db, accountId)) {
+            if (!after.has(turn.turnId)) after.set(turn.turnId, 0);
+          }
+        }
+        const rows = after.size === 0 ? [] : await listFeedEvents(db, accountId, after);
+        for (const row of rows) {
+          if (row.kind === "end") after.delete(row.turnId);
+          else after.set(row.turnId, row.seq);
+          events.push({
+            id: printCursor(after),
+            event: row.kind,
+            data: { turnId: row.turnId, conversationId: row.conversationId, seq: row.seq, ...row.data },
+          });
+        }
+        if (isFirst) {
+          const turns = await listLiveTurns(db, accountId);
+          const known = new Set(turns.map((turn) => turn.turnId));
+          // Ended or deleted before we came: there is nothing left to follow.
+          for (const id of after.keys()) if (!known.has(id)) after.delete(id);
+          for (const turn of turns) if (!after.has(turn.turnId)) after.set(turn.turnId, turn.seq);
+          events.push({ id: printCursor(after), event: "hello", data: { turns } });
+        }
+        for (const mark of changed) {
+          const [what, id] = mark.split(":");
+          events.push({ event: "changed", data: { what, id } });
+        }
+        more = rows.length === 2_000;
+        if (more) streams.wake("owl_observe", `account:${accountId}`);
+        return { events, done: false };
+      }
+
+      return {
+        channel: "owl_observe",
+        payload: `account:${accountId}`,
+        read,
+        close() {
+          feeds.delete(feed);
+          if (feeds.size === 0) byAccount.delete(accountId);
+        },
+      };
+    },
+  };
+}
+
+/** `TURN:SEQ` of each followed turn; "-" for none, so that a browser keeps it as an id. */
+function printCursor(cursor: ReadonlyMap<string, number>): string {
+  return cursor.size === 0 ? "-" : [...cursor].map(([id, seq]) => `${id}:${seq}`).join(",");
+}
+
+/** What a returning browser had; parts that are none of ours are left out. */
+function parseCursor(text: string): Map<string, number> {
+  const cursor = new Map<string, number>();
+  for (const part of text.split(",").slice(0, 500)) {
+    const [id = "", seq = ""] = part.split(":");
+    if (UUID.test(id) && /^\d{1,9}$/.test(seq)) cursor.set(id, Number(seq));
+  }
+  return cursor;
+}

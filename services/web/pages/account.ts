@@ -1,0 +1,60 @@
+// Who is signed in here. Invariant: a 401 anywhere shows the sign-in page once; what was typed stays as a draft.
+
+import { ApiError, call, whenSignedOut } from "./api.ts";
+import { startLive, stopLive } from "./events/live.ts";
+import { createStore, type Store } from "./store.ts";
+
+export interface AccountJson {
+  readonly name: string;
+  readonly role: "administrator" | "member";
+  readonly initialPassword: boolean;
+  readonly language?: string;
+}
+
+export type Session =
+  | { readonly state: "loading" }
+  | { readonly state: "unreachable" }
+  /** expired: somebody was signed in here until now. */
+  | { readonly state: "signedOut"; readonly expired: boolean }
+  | { readonly state: "signedIn"; readonly account: AccountJson };
+
+export const session: Store<Session> = createStore<Session>({ state: "loading" });
+
+whenSignedOut(() => {
+  stopLive();
+  session.set((now) => (now.state === "signedOut" ? now : { state: "signedOut", expired: now.state === "signedIn" }));
+});
+
+/** Asks the server who we are. */
+export async function loadSession(): Promise<void> {
+  try {
+    enter(await call<AccountJson>("/api/session"));
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) return;
+    session.set({ state: "unreachable" });
+  }
+}
+
+/** Signs in; throws ApiError (`session.wrong`, `session.tooMany`). */
+export async function signIn(name: string, password: string): Promise<void> {
+  enter(await call<AccountJson>("/api/session", { method: "POST", body: { name, password } }));
+}
+
+export async function signOut(): Promise<void> {
+  await call("/api/session", { method: "DELETE" }).catch(() => undefined);
+  stopLive();
+  // Everything of the last user leaves the memory with the page.
+  location.assign("/");
+}
+
+export async function changePassword(password: string, newPassword: string): Promise<void> {
+  await call("/api/session/password", { method: "PUT", body: { password, newPassword } });
+  session.set((now) =>
+    now.state === "signedIn" ? { ...now, account: { ...now.account, initialPassword: false } } : now,
+  );
+}
+
+function enter(account: AccountJson): void {
+  session.set({ state: "signedIn", account });
+  startLive();
+}

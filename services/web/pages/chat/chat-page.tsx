@@ -1,0 +1,186 @@
+// The chat page: one conversation, or the beginning of one.
+
+import type { VNode } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { hasEnded } from "../core/turn-view.ts";
+import { Failure } from "../parts/failure.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { useStore } from "../store.ts";
+import { t } from "../text/text.ts";
+import { Composer, offered } from "./composer.tsx";
+import { holdConversation, type OpenConversation, readConversation, stopTurn } from "./conversation.ts";
+import { ConversationHead } from "./conversation-head.tsx";
+import { ask, askAgain, type Outgoing, outbox, withdraw } from "./outbox.ts";
+import { Turn } from "./turn.tsx";
+import { markSeen } from "./unread.ts";
+
+const BEGINNING: OpenConversation = { id: "", load: "ready", title: "", turns: [] };
+const FOLLOW_PX = 40;
+const emptyStore = { get: () => BEGINNING, set: () => undefined, subscribe: () => () => undefined };
+
+export function ChatPage({ id }: { readonly id: string | null }): VNode {
+  const conversation = useStore(id === null ? emptyStore : holdConversation(id));
+  const unsent = useStore(outbox).filter((item) => item.conversationId === id);
+  const { box, end, isFollowing, jump } = useFollowing(id, conversation, unsent.length);
+
+  useEffect(() => {
+    if (id === null) return;
+    void readConversation(id);
+    const seen = (): void => {
+      if (!document.hidden) markSeen(id);
+    };
+    seen();
+    document.addEventListener("visibilitychange", seen);
+    return () => document.removeEventListener("visibilitychange", seen);
+  }, [id]);
+
+  const shown = conversation.id === (id ?? "") ? conversation : { ...BEGINNING, load: "loading" as const };
+  const live = shown.turns.find((turn) => !hasEnded(turn.state));
+  const last = shown.turns.at(-1);
+
+  if (shown.load === "missing") {
+    return (
+      <section class="page empty">
+        <h1>{t("chat.missing")}</h1>
+        <p>{t("chat.missingText")}</p>
+      </section>
+    );
+  }
+  const isNew = shown.turns.length === 0 && unsent.length === 0 && shown.load === "ready";
+  return (
+    <section class={isNew ? "chat beginning" : "chat"} aria-label={shown.title || t("chat.new")}>
+      {id !== null && <ConversationHead conversation={shown} />}
+      <div class="turns" ref={box}>
+        <div class="column">
+          {shown.load === "loading" && shown.turns.length === 0 && <p class="loading">{t("loading")}</p>}
+          {shown.load === "failed" && (
+            <Failure text={t("chat.failed")} onRetry={() => id !== null && void readConversation(id)} />
+          )}
+          {isNew && <Beginning onPick={(text) => offered.set(text)} />}
+          {shown.turns.map((turn) => (
+            <Turn
+              key={turn.id}
+              turn={turn}
+              isLast={turn === last}
+              onAgain={(text) => void ask(id, text)}
+              onEdit={(text) => offered.set(text)}
+            />
+          ))}
+          {unsent.map((item) => (
+            <Unsent key={item.key} item={item} />
+          ))}
+          <div ref={end} class="end" />
+        </div>
+      </div>
+      <div class="foot">
+        {!isFollowing && (
+          <button type="button" class="jump" onClick={jump}>
+            <Icon name="down" />
+            {t("chat.latest")}
+          </button>
+        )}
+        <Composer
+          conversationId={id}
+          isBusy={live !== undefined}
+          lastQuestion={last?.text ?? null}
+          onAsk={(text) => {
+            jump();
+            void ask(id, text);
+          }}
+          onStop={() => live && void stopTurn(live).catch(() => undefined)}
+        />
+        <p class="hint">{live ? t("chat.goesOn") : t("composer.hint")}</p>
+      </div>
+    </section>
+  );
+}
+
+/** Stays at the end while the reader is there; the first look at a conversation is its end. */
+function useFollowing(id: string | null, conversation: OpenConversation, unsent: number) {
+  const box = useRef<HTMLDivElement>(null);
+  const end = useRef<HTMLDivElement>(null);
+  const following = useRef(true);
+  const [isFollowing, setFollowing] = useState(true);
+
+  useEffect(() => {
+    following.current = true;
+    setFollowing(true);
+    const element = box.current;
+    if (!element) return;
+    const look = (): void => {
+      const near = element.scrollHeight - element.scrollTop - element.clientHeight <= FOLLOW_PX;
+      following.current = near;
+      setFollowing(near);
+    };
+    element.addEventListener("scroll", look, { passive: true });
+    // Code and tables fold out and pictures arrive: the end moves without a new event.
+    const grown = new ResizeObserver(() => following.current && scroll());
+    if (element.firstElementChild) grown.observe(element.firstElementChild);
+    return () => {
+      element.removeEventListener("scroll", look);
+      grown.disconnect();
+    };
+  }, [id]);
+
+  function scroll(): void {
+    const element = box.current;
+    if (element) element.scrollTop = element.scrollHeight;
+  }
+
+  useLayoutEffect(() => {
+    if (following.current) scroll();
+  }, [conversation, unsent]);
+
+  return {
+    box,
+    end,
+    isFollowing,
+    jump() {
+      following.current = true;
+      setFollowing(true);
+      scroll();
+    },
+  };
+}
+
+function Beginning({ onPick }: { readonly onPick: (text: string) => void }): VNode {
+  const starters = [t("chat.starter1"), t("chat.starter2"), t("chat.starter3")];
+  return (
+    <div class="welcome">
+      <h1>{t("chat.welcome")}</h1>
+      <p>{t("chat.welcomeText")}</p>
+      <ul class="starters">
+        {starters.map((text) => (
+          <li key={text}>
+            <button type="button" onClick={() => onPick(text)}>
+              {text}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Unsent({ item }: { readonly item: Outgoing }): VNode {
+  return (
+    <article class="turn unsent" data-state={item.state}>
+      <div class="question">
+        <p class="bubble">{item.text}</p>
+        <div class="actions" role="status">
+          <span>{item.state === "refused" ? item.reason : t(`outbox.${item.state}`)}</span>
+          {(item.state === "unsent" || item.state === "refused") && (
+            <button type="button" class="link" onClick={() => void askAgain(item)}>
+              {t("retry")}
+            </button>
+          )}
+          {item.state !== "sending" && (
+            <button type="button" class="link" onClick={() => offered.set(withdraw(item))}>
+              {t("outbox.withdraw")}
+            </button>
+          )}
+        </div>
+      </div>
+    </article>
+  );
+}

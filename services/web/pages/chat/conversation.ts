@@ -1,0 +1,268 @@
+// Conversations as this tab holds them: read once, then kept current by the event stream.
+// Invariants: events apply through core/turn-view.ts only; a gap, a new connection or a long silence reads the turn
+// again, so that nothing depends on a stream being whole; a turn is shown once.
+
+import { ApiError, call } from "../api.ts";
+import { browserClock } from "../browser-time.ts";
+import {
+  applyTurnEvent,
+  hasEnded,
+  newerView,
+  type TurnEvent,
+  type TurnJson,
+  type TurnView,
+  viewOfTurn,
+} from "../core/turn-view.ts";
+import { liveReady, onLive } from "../events/live.ts";
+import type { FeedEvent } from "../events/messages.ts";
+import { createStore, type Store } from "../store.ts";
+import { type ConversationJson, loadConversations, noteConversation } from "./conversation-list.ts";
+
+export interface OpenConversation {
+  readonly id: string;
+  readonly load: "loading" | "ready" | "failed" | "missing";
+  readonly title: string;
+  readonly turns: readonly TurnView[];
+}
+
+/** Conversations seen in this tab, by id. */
+const held = new Map<string, Store<OpenConversation>>();
+/** Events of a turn that wait for its reading. */
+const waiting = new Map<string, TurnEvent[]>();
+const reading = new Map<string, Promise<void>>();
+/** Browser time of a turn's last sign of life. */
+const movedAt = new Map<string, number>();
+/** Conversations a question is just being sent in: its echo waits for the POST's answer. */
+const sending = new Set<string>();
+let whenEnded: (turn: TurnView, title: string) => void = () => undefined;
+
+/** `run` hears of each turn that ended while this tab was open. */
+export function onTurnEnded(run: (turn: TurnView, title: string) => void): void {
+  whenEnded = run;
+}
+
+/** The store of that conversation; reads it when it is new here. */
+export function holdConversation(id: string): Store<OpenConversation> {
+  const known = held.get(id);
+  if (known) return known;
+  const store = createStore<OpenConversation>({ id, load: "loading", title: "", turns: [] });
+  held.set(id, store);
+  return store;
+}
+
+/** A conversation made here just now: empty, nothing to read. */
+export function beginConversation(id: string, title: string): void {
+  holdConversation(id).set({ id, load: "ready", title, turns: [] });
+}
+
+export function forgetConversation(id: string): void {
+  held.delete(id);
+}
+
+/** Reads the conversation; turns we know more of keep what we know. */
+export async function readConversation(id: string): Promise<void> {
+  const store = holdConversation(id);
+  await liveReady();
+  try {
+    const json = await call<ConversationJson & { turns: readonly TurnJson[] }>(`/api/conversations/${id}`);
+    const known = new Map(store.get().turns.map((turn) => [turn.id, turn]));
+    const turns = json.turns.map((turn) => {
+      const view = viewOfTurn(turn);
+      const old = known.get(turn.id);
+      known.delete(turn.id);
+      movedAt.set(turn.id, browserClock.monotonicMs());
+      return old ? newerView(old, view) : view;
+    });
+    // A turn accepted while the answer was under way is younger than all of it.
+    for (const turn of known.values()) if (!hasEnded(turn.state)) turns.push(turn);
+    store.set({ id, load: "ready", title: json.title, turns });
+    noteConversation(id, { title: json.title, turnState: json.turnState });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const missing = error.status === 404 || error.status === 400;
+    store.set((now) => (now.load === "ready" && !missing ? now : { ...now, load: missing ? "missing" : "failed" }));
+  }
+}
+
+/** While a question is being sent, an unknown turn of that conversation is its echo. */
+export function setSending(conversationId: string, is: boolean): void {
+  if (is) sending.add(conversationId);
+  else sending.delete(conversationId);
+}
+
+/** Shows an accepted question; its events catch up at once. */
+export function addTurn(conversationId: string, turnId: string, text: string, createdAt: string): void {
+  const store = holdConversation(conversationId);
+  store.set((now) => {
+    if (now.turns.some((turn) => turn.id === turnId)) return now;
+    const view = viewOfTurn({
+      id: turnId,
+      conversationId,
+      state: "queued",
+      text,
+      answer: null,
+      message: null,
+      position: null,
+      createdAt,
+      endedAt: null,
+    });
+    return { ...now, load: "ready", turns: [...now.turns, view] };
+  });
+  if (!noteConversation(conversationId, { turnState: "queued", updatedAt: createdAt })) void loadConversations();
+  void readTurn(conversationId, turnId);
+}
+
+/** Asks for the turn's stop; the worker ends it. */
+export async function stopTurn(turn: TurnView): Promise<void> {
+  replaceTurn({ ...turn, stopRequested: true });
+  try {
+    await call(`/api/turns/${turn.id}/stop`, { method: "POST", key: `stop-${turn.id}` });
+  } catch (error) {
+    replaceTurn({ ...turn, stopRequested: false });
+    throw error;
+  }
+  await readTurn(turn.conversationId, turn.id);
+}
+
+function replaceTurn(next: TurnView): void {
+  const store = held.get(next.conversationId);
+  store?.set((now) => {
+    const old = now.turns.find((turn) => turn.id === next.id);
+    if (!old || old === next) return now;
+    return { ...now, turns: now.turns.map((turn) => (turn.id === next.id ? next : turn)) };
+  });
+}
+
+function findTurn(conversationId: string, turnId: string): TurnView | undefined {
+  return held
+    .get(conversationId)
+    ?.get()
+    .turns.find((turn) => turn.id === turnId);
+}
+
+/** Reads one turn and applies what arrived meanwhile; one reading at a time. */
+function readTurn(conversationId: string, turnId: string): Promise<void> {
+  const running = reading.get(turnId);
+  if (running) return running;
+  const run = (async () => {
+    try {
+      const json = await call<TurnJson>(`/api/turns/${turnId}`);
+      const old = findTurn(conversationId, turnId);
+      const view = viewOfTurn(json);
+      if (old) settle(old, newerView(old, view));
+    } catch (error) {
+      // Without an answer the watch below tries again; a turn that is gone leaves with its conversation.
+      if (!(error instanceof ApiError)) throw error;
+    } finally {
+      reading.delete(turnId);
+    }
+  })();
+  reading.set(turnId, run);
+  return run.then(() => {
+    const late = waiting.get(turnId) ?? [];
+    waiting.delete(turnId);
+    for (const event of late) receiveTurnEvent(conversationId, turnId, event);
+  });
+}
+
+/** Puts the next view in place and tells of an ending once. */
+function settle(old: TurnView, next: TurnView): void {
+  movedAt.set(next.id, browserClock.monotonicMs());
+  replaceTurn(next);
+  if (hasEnded(next.state) && !hasEnded(old.state)) {
+    const at = next.endedAt ?? new Date(browserClock.now()).toISOString();
+    noteConversation(next.conversationId, { turnState: next.state, updatedAt: at });
+    whenEnded(next, held.get(next.conversationId)?.get().title ?? "");
+  }
+}
+
+function receiveTurnEvent(conversationId: string, turnId: string, event: TurnEvent): void {
+  const store = held.get(conversationId);
+  if (!store) {
+    if (event.kind === "state" || event.kind === "end") noteUnheld(conversationId, turnId, event);
+    return;
+  }
+  const turn = findTurn(conversationId, turnId);
+  if (!turn) {
+    if (!sending.has(conversationId) && store.get().load === "ready") void readConversation(conversationId);
+    return;
+  }
+  if (reading.has(turnId)) {
+    const late = waiting.get(turnId) ?? [];
+    late.push(event);
+    waiting.set(turnId, late);
+    return;
+  }
+  const applied = applyTurnEvent(turn, event);
+  if (applied.kind === "gap") void readTurn(conversationId, turnId);
+  if (applied.kind !== "applied") return;
+  if (event.kind === "state") noteConversation(conversationId, { turnState: applied.turn.state });
+  settle(turn, applied.turn);
+}
+
+/** Something moved in a conversation this tab never opened: the list shows it. */
+function noteUnheld(conversationId: string, turnId: string, event: TurnEvent): void {
+  const state = String(event.data.state ?? "");
+  const at = new Date(browserClock.now()).toISOString();
+  const known = noteConversation(conversationId, {
+    turnState: state,
+    ...(event.kind === "end" ? { updatedAt: at } : {}),
+  });
+  if (!known) void loadConversations();
+  if (event.kind !== "end") return;
+  const view = viewOfTurn({
+    id: turnId,
+    conversationId,
+    state: state === "answered" || state === "stopped" ? state : "failed",
+    text: "",
+    answer: null,
+    message: null,
+    position: null,
+    createdAt: at,
+    endedAt: at,
+  });
+  whenEnded(view, "");
+}
+
+function receive(event: FeedEvent): void {
+  if (event.kind === "turn") receiveTurnEvent(event.conversationId, event.turnId, event.event);
+  if (event.kind !== "hello") return;
+  // A new connection: whatever we hold as running is compared with what runs.
+  const running = new Map(event.turns.map((turn) => [turn.turnId, turn]));
+  for (const [conversationId, store] of held) {
+    for (const turn of store.get().turns) {
+      const live = running.get(turn.id);
+      running.delete(turn.id);
+      if (!hasEnded(turn.state) && live?.seq !== turn.seq) void readTurn(conversationId, turn.id);
+    }
+  }
+  const unknown = [...running.values()];
+  for (const turn of unknown) {
+    if (held.get(turn.conversationId)?.get().load === "ready" && !sending.has(turn.conversationId)) {
+      void readConversation(turn.conversationId);
+    }
+  }
+  void loadConversations();
+}
+
+const QUEUED_LOOK_MS = 3_000;
+const RUNNING_LOOK_MS = 20_000;
+
+/** Looks after running turns: positions in line, and a stream that says nothing. Ends with the signal. */
+export async function watchTurns(signal: AbortSignal): Promise<void> {
+  const leave = onLive(receive);
+  signal.addEventListener("abort", leave, { once: true });
+  for await (const _ of browserClock.every(1_000, signal)) {
+    if (document.hidden) continue;
+    const now = browserClock.monotonicMs();
+    for (const [conversationId, store] of held) {
+      for (const turn of store.get().turns) {
+        if (hasEnded(turn.state)) continue;
+        const look = turn.state === "queued" ? QUEUED_LOOK_MS : RUNNING_LOOK_MS;
+        if (now - (movedAt.get(turn.id) ?? 0) < look) continue;
+        movedAt.set(turn.id, now);
+        void readTurn(conversationId, turn.id);
+      }
+    }
+  }
+}

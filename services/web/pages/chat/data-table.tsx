@@ -1,0 +1,93 @@
+// A table of an answer or a tool: sorted at a click on its head, downloaded as CSV, scrolled within itself.
+
+import type { ComponentChildren, VNode } from "preact";
+import { useState } from "preact/hooks";
+import { csvOf } from "../core/csv.ts";
+import { type Direction, sortedRows } from "../core/sort.ts";
+import { saveFile } from "../parts/save-file.ts";
+import { languageNow, t, tCount } from "../text/text.ts";
+
+export interface DataTableProps {
+  readonly head: readonly string[];
+  /** Plain text of each cell: what is sorted and downloaded. */
+  readonly rows: readonly (readonly string[])[];
+  /** What a cell shows; its plain text when absent. */
+  readonly cells?: (row: number, column: number) => ComponentChildren;
+  readonly align?: readonly ("left" | "center" | "right" | null)[];
+  readonly name?: string;
+}
+
+interface Order {
+  readonly column: number;
+  readonly direction: Direction;
+}
+
+const SHOWN_ROWS = 200;
+
+export function DataTable({ head, rows, cells, align = [], name = "table" }: DataTableProps): VNode {
+  const [order, setOrder] = useState<Order | null>(null);
+  const [all, setAll] = useState(false);
+  const indices = order
+    ? sortedRows(rows, order.column, order.direction, languageNow())
+    : rows.map((_, index) => index);
+  const shown = all ? indices : indices.slice(0, SHOWN_ROWS);
+
+  function turn(column: number): void {
+    if (order?.column !== column) setOrder({ column, direction: "ascending" });
+    else if (order.direction === "ascending") setOrder({ column, direction: "descending" });
+    else setOrder(null);
+  }
+
+  return (
+    <figure class="table">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reachable by keyboard */}
+      <section class="scroll" tabIndex={0} aria-label={t("table.label")}>
+        <table>
+          <thead>
+            <tr>
+              {head.map((title, column) => (
+                <th
+                  // biome-ignore lint/suspicious/noArrayIndexKey: columns have no other name
+                  key={column}
+                  scope="col"
+                  class={align[column] ? `to-${align[column]}` : undefined}
+                  aria-sort={order?.column === column ? order.direction : "none"}
+                >
+                  <button type="button" onClick={() => turn(column)} title={t("table.sort")}>
+                    {title}
+                    <span class="order" aria-hidden="true">
+                      {order?.column === column ? (order.direction === "ascending" ? "▲" : "▼") : ""}
+                    </span>
+                  </button>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((row) => (
+              <tr key={row}>
+                {head.map((_, column) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: columns have no other name
+                  <td key={column} class={align[column] ? `to-${align[column]}` : undefined}>
+                    {cells ? cells(row, column) : rows[row]?.[column]}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      <figcaption>
+        <span>{tCount("table.rows", rows.length)}</span>
+        {!all && rows.length > SHOWN_ROWS && (
+          <button type="button" class="link" onClick={() => setAll(true)}>
+            {t("table.all")}
+          </button>
+        )}
+        <button type="button" class="link" onClick={() => saveFile(`${name}.csv`, csvOf([head, ...rows]), "text/csv")}>
+          {t("table.csv")}
+        </button>
+      </figcaption>
+    </figure>
+  );
+}

@@ -1,0 +1,117 @@
+// Questions on their way to the server. Invariants: one question, one Idempotency-Key, however often it is sent (also
+// after a reload); it leaves the outbox only when the server has accepted or refused it; nothing typed is lost.
+
+import { ApiError, call } from "../api.ts";
+import { browserClock, browserRandom } from "../browser-time.ts";
+import { hasEnded } from "../core/turn-view.ts";
+import { keep, onKept, readKept } from "../kept.ts";
+import { go } from "../routes.ts";
+import { createStore, type Store } from "../store.ts";
+import { addTurn, beginConversation, holdConversation, setSending } from "./conversation.ts";
+import type { ConversationJson } from "./conversation-list.ts";
+
+export interface Outgoing {
+  readonly key: string;
+  /** null: the question begins a conversation. */
+  readonly conversationId: string | null;
+  readonly text: string;
+  /** waiting: for the running turn's end. unsent: no answer from the server; refused: it said no. */
+  readonly state: "sending" | "waiting" | "unsent" | "refused";
+  readonly reason: string | null;
+}
+
+export const outbox: Store<readonly Outgoing[]> = createStore<readonly Outgoing[]>(
+  readKept<readonly Outgoing[]>("outbox", []),
+);
+
+// Other tabs of this browser send and remove too.
+onKept("outbox", () => outbox.set(readKept<readonly Outgoing[]>("outbox", [])));
+
+function put(item: Outgoing): void {
+  outbox.set((now) => {
+    const next = now.some((old) => old.key === item.key)
+      ? now.map((old) => (old.key === item.key ? item : old))
+      : [...now, item];
+    keep("outbox", next);
+    return next;
+  });
+}
+
+function remove(key: string): void {
+  outbox.set((now) => {
+    const next = now.filter((item) => item.key !== key);
+    keep("outbox", next.length === 0 ? null : next);
+    return next;
+  });
+}
+
+/** Sends a question; one that finds a turn running waits for its end. */
+export function ask(conversationId: string | null, text: string): Promise<void> {
+  const item: Outgoing = { key: browserRandom.uuid(), conversationId, text, state: "sending", reason: null };
+  put(item);
+  return send(item);
+}
+
+export function askAgain(item: Outgoing): Promise<void> {
+  return send({ ...item, state: "sending", reason: null });
+}
+
+/** Gives the question up; returns its text for the composer. */
+export function withdraw(item: Outgoing): string {
+  remove(item.key);
+  return item.text;
+}
+
+const busy = new Set<string>();
+
+async function send(item: Outgoing): Promise<void> {
+  if (busy.has(item.key)) return;
+  busy.add(item.key);
+  put(item);
+  let current = item;
+  try {
+    let conversationId = item.conversationId;
+    if (conversationId === null) {
+      const made = await call<ConversationJson>("/api/conversations", {
+        method: "POST",
+        body: {},
+        key: `${item.key}-conversation`,
+      });
+      conversationId = made.id;
+      current = { ...current, conversationId };
+      put(current);
+      beginConversation(conversationId, "");
+      // The page of the new conversation, unless the user has gone elsewhere meanwhile.
+      if (location.pathname === "/") go(`/c/${conversationId}`, "replace");
+    }
+    setSending(conversationId, true);
+    const { turnId } = await call<{ turnId: string }>(`/api/conversations/${conversationId}/turns`, {
+      method: "POST",
+      body: { text: item.text },
+      key: item.key,
+    });
+    remove(item.key);
+    addTurn(conversationId, turnId, item.text, new Date(browserClock.now()).toISOString());
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.code === "turn.running") put({ ...current, state: "waiting", reason: null });
+    else if (error.status === 0 || error.status >= 500 || error.status === 401) {
+      put({ ...current, state: "unsent", reason: error.code });
+    } else put({ ...current, state: "refused", reason: error.message });
+  } finally {
+    busy.delete(item.key);
+    if (current.conversationId) setSending(current.conversationId, false);
+  }
+}
+
+/** Sends what waits: for a running turn's end, for the connection, for a reload's end. */
+export function sendWaiting(): void {
+  for (const item of outbox.get()) {
+    if (item.state === "refused" || busy.has(item.key)) continue;
+    if (item.state === "waiting" && item.conversationId !== null) {
+      const turns = holdConversation(item.conversationId).get().turns;
+      if (turns.some((turn) => !hasEnded(turn.state))) continue;
+    }
+    void send({ ...item, state: "sending", reason: null });
+  }
+}

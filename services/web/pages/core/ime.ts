@@ -1,0 +1,18 @@
+// Whether Enter sends. Invariant: an Enter that confirms a syllable or a candidate of an input method never sends,
+// in any engine: WebKit reports it after compositionend with keyCode 229, Blink before it with isComposing.
+
+export interface KeyFacts {
+  readonly key: string;
+  readonly keyCode: number;
+  readonly isComposing: boolean;
+  readonly shiftKey: boolean;
+  readonly altKey: boolean;
+  /** True between compositionstart and compositionend of the field, as we saw it ourselves. */
+  readonly composing: boolean;
+}
+
+/** True when this keydown sends the message; Shift or Alt with Enter is a new line. */
+export function mayEnterSend(key: KeyFacts): boolean {
+  if (key.key !== "Enter" || key.shiftKey || key.altKey) return false;
+  return !(key.isComposing || key.keyCode === 229 || key.composing);
+}

@@ -1,0 +1,40 @@
+// The pages' beginning: who is signed in decides what is drawn.
+
+import { render, type VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { loadSession, session } from "./account.ts";
+import { Frame } from "./frame.tsx";
+import { Failure } from "./parts/failure.tsx";
+import { InitialPassword, SignIn } from "./sign-in.tsx";
+import { useStore } from "./store.ts";
+import { languageNow, t, useLanguage } from "./text/text.ts";
+import { applyTheme } from "./theme.ts";
+
+function App(): VNode | null {
+  useLanguage();
+  const now = useStore(session);
+  const [later, setLater] = useState(false);
+  useEffect(() => void loadSession(), []);
+  switch (now.state) {
+    case "loading":
+      return null;
+    case "unreachable":
+      return (
+        <main class="sign-in">
+          <Failure text={t("error.network")} onRetry={() => void loadSession()} />
+        </main>
+      );
+    case "signedOut":
+      return <SignIn expired={now.expired} />;
+    case "signedIn":
+      if (now.account.initialPassword && !later) return <InitialPassword onLater={() => setLater(true)} />;
+      return <Frame account={now.account} />;
+  }
+}
+
+applyTheme();
+document.documentElement.lang = languageNow();
+// A page taken from the browser's back-forward store has lost its stream.
+addEventListener("pageshow", (event) => event.persisted && location.reload());
+const root = document.getElementById("app");
+if (root) render(<App />, root);

@@ -1,0 +1,116 @@
+// The frame around every page: side column with pages and conversations, account menu, notices.
+
+import type { ComponentType, VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { AccountJson } from "./account.ts";
+import { ChatPage } from "./chat/chat-page.tsx";
+import { onTurnEnded, watchTurns } from "./chat/conversation.ts";
+import { loadConversations } from "./chat/conversation-list.ts";
+import { sendWaiting } from "./chat/outbox.ts";
+import { unread } from "./chat/unread.ts";
+import { ConnectionBanner } from "./connection-banner.tsx";
+import { feedStatus, onLive } from "./events/live.ts";
+import { KeyboardHelp, useShortcuts } from "./keyboard.tsx";
+import { Notices, noticeTurnEnd } from "./notices.tsx";
+import { Icon } from "./parts/icon.tsx";
+import { Lazy } from "./parts/lazy.tsx";
+import { go, type Place, placeNow, usePlace } from "./routes.ts";
+import { SideColumn } from "./side-column.tsx";
+import { useStore } from "./store.ts";
+import { t } from "./text/text.ts";
+
+export interface PageProps {
+  readonly id: string | null;
+}
+
+type PageLoader = () => Promise<{ readonly default: ComponentType<PageProps> }>;
+
+const LAZY: Partial<Record<Place["page"], PageLoader>> = {
+  recordings: () => import("./work/recordings-page.tsx"),
+  batches: () => import("./work/batches-page.tsx"),
+  playbooks: () => import("./work/playbooks-page.tsx"),
+  "playbook-runs": () => import("./work/playbook-run-page.tsx"),
+  schemas: () => import("./work/schemas-page.tsx"),
+  admin: () => import("./admin/admin-page.tsx"),
+};
+
+export function Frame({ account }: { readonly account: AccountJson }): VNode {
+  const place = usePlace();
+  const [open, setOpen] = useState(false);
+  const [help, setHelp] = useState(false);
+  const marks = useStore(unread);
+
+  useEffect(() => {
+    const stop = new AbortController();
+    void watchTurns(stop.signal);
+    void loadConversations();
+    sendWaiting();
+    onTurnEnded((turn, title) => {
+      noticeTurnEnd(turn, title, placeNow());
+      sendWaiting();
+    });
+    // What could not be sent goes with the next connection.
+    const leaveStatus = feedStatus.subscribe(() => feedStatus.get().state === "open" && sendWaiting());
+    const leaveLive = onLive((event) => event.kind === "hello" && sendWaiting());
+    return () => {
+      stop.abort();
+      leaveStatus();
+      leaveLive();
+    };
+  }, []);
+
+  useEffect(() => setOpen(false), [place]);
+  useEffect(() => {
+    const count = Object.keys(marks).length;
+    document.title = count > 0 ? `(${count}) Owl` : "Owl";
+  }, [marks]);
+  useShortcuts({
+    onHelp: () => setHelp(true),
+    onSearch: () => {
+      setOpen(true);
+      document.getElementById("conversation-search")?.focus();
+    },
+    onNew: () => go("/"),
+  });
+
+  return (
+    <div class={open ? "frame open" : "frame"}>
+      <a class="skip" href="#main">
+        {t("skip")}
+      </a>
+      <div class="top-bar">
+        <button type="button" class="quiet" aria-label={t("menu")} aria-expanded={open} onClick={() => setOpen(!open)}>
+          <Icon name="menu" />
+        </button>
+        <span class="mark">Owl</span>
+        <button type="button" class="quiet" aria-label={t("chat.new")} onClick={() => go("/")}>
+          <Icon name="plus" />
+        </button>
+      </div>
+      <SideColumn account={account} place={place} onHelp={() => setHelp(true)} />
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the menu button closes it too */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
+      <div class="shade" onClick={() => setOpen(false)} />
+      <main id="main" tabIndex={-1}>
+        <ConnectionBanner />
+        <Page place={place} isAdministrator={account.role === "administrator"} />
+      </main>
+      <Notices />
+      {help && <KeyboardHelp onClose={() => setHelp(false)} />}
+    </div>
+  );
+}
+
+function Page({ place, isAdministrator }: { readonly place: Place; readonly isAdministrator: boolean }): VNode {
+  if (place.page === "chat") return <ChatPage id={place.id} />;
+  const load = LAZY[place.page];
+  if (!load || (place.page === "admin" && !isAdministrator)) {
+    return (
+      <section class="page empty">
+        <h1>{t("page.missing")}</h1>
+        <p>{t("page.missingText")}</p>
+      </section>
+    );
+  }
+  return <Lazy key={place.page} load={load} id={place.id} />;
+}

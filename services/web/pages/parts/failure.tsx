@@ -1,0 +1,31 @@
+// What could not be loaded or done: said in place, with the way on. Never an empty list in its stead.
+
+import type { VNode } from "preact";
+import { ApiError } from "../api.ts";
+import { t } from "../text/text.ts";
+import { Icon } from "./icon.tsx";
+
+/** A sentence for the user: our own words where we know the code, else what the server said. */
+export function failureText(error: unknown): string {
+  if (!(error instanceof ApiError)) return t("error.unknown");
+  if (error.code === "network") return t("error.network");
+  if (error.status === 502 || error.status === 503 || error.status === 504) return t("error.busy");
+  if (error.code === "session.wrong") return t("signIn.wrong");
+  if (error.code === "session.tooMany") return t("signIn.tooMany");
+  if (error.code === "password.weak") return t("password.weak");
+  return error.next ? `${error.message} ${error.next}` : error.message;
+}
+
+export function Failure({ text, onRetry }: { readonly text: string; readonly onRetry?: () => void }): VNode {
+  return (
+    <div class="failure" role="alert">
+      <Icon name="alert" />
+      <p>{text}</p>
+      {onRetry && (
+        <button type="button" onClick={onRetry}>
+          {t("retry")}
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,33 @@
+// The few signs of the interface, drawn in one weight.
+
+import type { VNode } from "preact";
+
+const PATHS = {
+  menu: "M4 6h16M4 12h16M4 18h16",
+  plus: "M12 5v14M5 12h14",
+  search: "M10.5 17a6.5 6.5 0 1 1 0-13 6.5 6.5 0 0 1 0 13zM15.5 15.5 20 20",
+  send: "M12 19V5M6 11l6-6 6 6",
+  stop: "M7 7h10v10H7z",
+  more: "M5 12h.01M12 12h.01M19 12h.01",
+  chat: "M4 5h16v11H9l-5 4z",
+  recordings: "M12 4a3 3 0 0 1 3 3v4a3 3 0 0 1-6 0V7a3 3 0 0 1 3-3zM6 11a6 6 0 0 0 12 0M12 17v3",
+  batches: "M4 6h16v4H4zM4 14h16v4H4z",
+  playbooks: "M5 6h2M10 6h9M5 12h2M10 12h9M5 18h2M10 18h9",
+  schemas: "M4 5h16v14H4zM4 10h16M10 10v9",
+  admin: "M4 19V9M10 19V5M16 19v-7M21 19H3",
+  down: "M12 5v14M6 13l6 6 6-6",
+  close: "M6 6l12 12M18 6 6 18",
+  check: "M5 12.5 10 17.5 19 7.5",
+  alert: "M12 4 2.8 20h18.4zM12 10v4M12 17h.01",
+  tool: "M5 7l5 5-5 5M12 18h7",
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+export function Icon({ name }: { readonly name: IconName }): VNode {
+  return (
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}

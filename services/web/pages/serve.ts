@@ -1,0 +1,148 @@
+// Serves the pages: one HTML shell for every page address, hashed files for ever.
+// Invariants: no path of the client reaches the disk (names are matched, then looked up); no inline script or style;
+// files of earlier builds, here and in the releases kept beside this one, are still served to tabs opened before.
+
+import { readdir, readFile, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type BuildManifest, readManifest } from "./manifest.ts";
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../../..");
+const FILE_NAME = /^[A-Za-z0-9_.-]+-[A-Z0-9]{8}\.(?:js|css|svg)$/;
+const TYPES: Readonly<Record<string, string>> = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+};
+/** Addresses of pages; the browser's own router shows the right one (pages/routes.ts names the same). */
+const PAGES = [
+  "/",
+  "/c/:id",
+  "/recordings",
+  "/recordings/:id",
+  "/batches",
+  "/batches/:id",
+  "/playbooks",
+  "/playbooks/:id",
+  "/playbook-runs/:id",
+  "/schemas",
+  "/schemas/:id",
+  "/admin",
+  "/admin/:section",
+];
+
+export interface PagesOptions {
+  readonly language: "ko" | "en";
+  /** Where the pages were built; default `.build/pages` of this checkout or release. */
+  readonly dir?: string;
+}
+
+interface Built {
+  readonly manifest: BuildManifest;
+  readonly shell: string;
+  readonly changedAtMs: number;
+}
+
+/** Adds the pages' routes to `app`. A missing build answers 503 with the command that makes it. */
+export function servePages(app: FastifyInstance, options: PagesOptions): void {
+  const dir = options.dir ?? join(ROOT, ".build/pages");
+  let built: Built | null = null;
+  const files = new Map<string, Buffer>();
+
+  /** The newest build: read again when its manifest was replaced (a build while we run). */
+  async function current(): Promise<Built | null> {
+    const changedAtMs = await stat(join(dir, "manifest.json")).then(
+      (found) => found.mtimeMs,
+      () => 0,
+    );
+    if (built && built.changedAtMs === changedAtMs) return built;
+    const manifest = await readManifest(dir);
+    if (!manifest) return built;
+    built = { manifest, shell: shellOf(manifest, options.language), changedAtMs };
+    return built;
+  }
+
+  async function find(name: string, suffix: string): Promise<Buffer | null> {
+    const key = `${name}${suffix}`;
+    const known = files.get(key);
+    if (known) return known;
+    for (const place of [dir, ...(await siblingBuilds())]) {
+      const content = await readFile(join(place, "assets", key)).catch(() => null);
+      if (!content) continue;
+      files.set(key, content);
+      return content;
+    }
+    return null;
+  }
+
+  async function sendShell(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const found = await current();
+    reply.header("cache-control", "no-cache");
+    if (!found) {
+      return reply
+        .code(503)
+        .type("text/plain; charset=utf-8")
+        .send("The pages are not built yet. Build them: node services/web/pages/build.ts\n");
+    }
+    const tag = `"${found.manifest.sources.slice(0, 16)}"`;
+    reply.header("etag", tag).type("text/html; charset=utf-8");
+    if (request.headers["if-none-match"] === tag) return reply.code(304).send();
+    return reply.send(found.shell);
+  }
+
+  for (const url of PAGES) app.get(url, { schema: { hide: true } }, sendShell);
+
+  app.get<{ Params: { name: string } }>("/assets/:name", { schema: { hide: true } }, async (request, reply) => {
+    const { name } = request.params;
+    if (!FILE_NAME.test(name)) return reply.callNotFound();
+    const accepted = String(request.headers["accept-encoding"] ?? "");
+    const encoding = /\bbr\b/.test(accepted) ? "br" : /\bgzip\b/.test(accepted) ? "gzip" : null;
+    const packed = encoding ? await find(name, encoding === "br" ? ".br" : ".gz") : null;
+    const content = packed ?? (await find(name, ""));
+    if (!content) return reply.callNotFound();
+    if (packed && encoding) reply.header("content-encoding", encoding);
+    return reply
+      .header("cache-control", "public, max-age=31536000, immutable")
+      .header("vary", "accept-encoding")
+      .type(TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream")
+      .send(content);
+  });
+
+  app.get("/icon.svg", { schema: { hide: true } }, (_request, reply) =>
+    reply.header("cache-control", "public, max-age=86400").type("image/svg+xml").send(ICON),
+  );
+}
+
+/** Builds of the releases kept beside ours (`releases/VERSION/.build/pages`); none in a checkout. */
+async function siblingBuilds(): Promise<readonly string[]> {
+  const releases = dirname(ROOT);
+  if (basename(releases) !== "releases") return [];
+  const names = await readdir(releases).catch(() => []);
+  return names.map((name) => join(releases, name, ".build/pages"));
+}
+
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#2f5d50"/><g fill="none" stroke="#f6f3ea" stroke-width="2.4"><circle cx="10.5" cy="14" r="5"/><circle cx="21.5" cy="14" r="5"/></g><circle cx="10.5" cy="14" r="1.8" fill="#f6f3ea"/><circle cx="21.5" cy="14" r="1.8" fill="#f6f3ea"/><path d="M14 19.5h4l-2 4z" fill="#e9b44c"/></svg>`;
+
+function shellOf(manifest: BuildManifest, language: "ko" | "en"): string {
+  const preloads = manifest.first
+    .filter((name) => name !== manifest.entry)
+    .map((name) => `<link rel="modulepreload" href="/assets/${name}">`)
+    .join("");
+  return `<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content">
+<meta name="color-scheme" content="light dark">
+<meta name="owl-build" content="${manifest.sources.slice(0, 16)}">
+<meta name="owl-worker" content="/assets/${manifest.worker}">
+<title>Owl</title>
+<link rel="icon" href="/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/assets/${manifest.style}">
+${preloads}<script type="module" src="/assets/${manifest.entry}"></script>
+</head>
+<body><div id="app"></div><noscript>Owl needs JavaScript.</noscript></body>
+</html>
+`;
+}

@@ -1,0 +1,178 @@
+// Signing in, and replacing an initial password.
+
+import type { ComponentChildren, VNode } from "preact";
+import { useState } from "preact/hooks";
+import { changePassword, signIn } from "./account.ts";
+import { Failure, failureText } from "./parts/failure.tsx";
+import { chooseLanguage, t, useLanguage } from "./text/text.ts";
+
+function Card({ title, children }: { readonly title: string; readonly children: ComponentChildren }): VNode {
+  const language = useLanguage();
+  return (
+    <main class="sign-in">
+      <div class="card">
+        <p class="mark">
+          <img src="/icon.svg" alt="" width="40" height="40" />
+          Owl
+        </p>
+        <h1>{title}</h1>
+        {children}
+      </div>
+      <p class="languages">
+        {(["ko", "en"] as const).map((code) => (
+          <button
+            key={code}
+            type="button"
+            class="link"
+            lang={code}
+            aria-pressed={language === code}
+            onClick={() => chooseLanguage(code)}
+          >
+            {code === "ko" ? "한국어" : "English"}
+          </button>
+        ))}
+      </p>
+    </main>
+  );
+}
+
+/** Runs a form's act: one at a time, its failure said in the form. */
+export function useAct(): {
+  readonly busy: boolean;
+  readonly failed: string | null;
+  readonly run: (act: () => Promise<void>) => void;
+} {
+  const [busy, setBusy] = useState(false);
+  const [failed, setFailed] = useState<string | null>(null);
+  return {
+    busy,
+    failed,
+    run(act) {
+      if (busy) return;
+      setBusy(true);
+      setFailed(null);
+      act().then(
+        () => setBusy(false),
+        (error: unknown) => {
+          setBusy(false);
+          setFailed(failureText(error));
+        },
+      );
+    },
+  };
+}
+
+export function SignIn({ expired }: { readonly expired: boolean }): VNode {
+  const [name, setName] = useState("");
+  const [password, setPassword] = useState("");
+  const act = useAct();
+  return (
+    <Card title={t("signIn.title")}>
+      {expired && <p class="note">{t("signIn.expired")}</p>}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          act.run(() => signIn(name.trim(), password));
+        }}
+      >
+        <label>
+          {t("signIn.name")}
+          <input
+            name="username"
+            autocomplete="username"
+            autocapitalize="none"
+            spellcheck={false}
+            required
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        </label>
+        <label>
+          {t("signIn.password")}
+          <input
+            name="password"
+            type="password"
+            autocomplete="current-password"
+            required
+            value={password}
+            onInput={(event) => setPassword(event.currentTarget.value)}
+          />
+        </label>
+        {act.failed && <Failure text={act.failed} />}
+        <button type="submit" class="primary" disabled={act.busy}>
+          {act.busy ? t("signIn.busy") : t("signIn.submit")}
+        </button>
+      </form>
+    </Card>
+  );
+}
+
+export function InitialPassword({ onLater }: { readonly onLater: () => void }): VNode {
+  return (
+    <Card title={t("password.initialTitle")}>
+      <p class="note">{t("password.initialText")}</p>
+      <PasswordForm onDone={onLater} />
+      <button type="button" class="link" onClick={onLater}>
+        {t("password.later")}
+      </button>
+    </Card>
+  );
+}
+
+export function PasswordForm({ onDone }: { readonly onDone: () => void }): VNode {
+  const [present, setPresent] = useState("");
+  const [next, setNext] = useState("");
+  const [again, setAgain] = useState("");
+  const act = useAct();
+  const differs = again !== "" && next !== again;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (next !== again) return;
+        act.run(async () => {
+          await changePassword(present, next);
+          onDone();
+        });
+      }}
+    >
+      <label>
+        {t("password.present")}
+        <input
+          type="password"
+          autocomplete="current-password"
+          required
+          value={present}
+          onInput={(event) => setPresent(event.currentTarget.value)}
+        />
+      </label>
+      <label>
+        {t("password.next")}
+        <input
+          type="password"
+          autocomplete="new-password"
+          minLength={10}
+          required
+          value={next}
+          onInput={(event) => setNext(event.currentTarget.value)}
+        />
+      </label>
+      <label>
+        {t("password.again")}
+        <input
+          type="password"
+          autocomplete="new-password"
+          required
+          value={again}
+          aria-invalid={differs}
+          onInput={(event) => setAgain(event.currentTarget.value)}
+        />
+      </label>
+      {differs && <p class="bad">{t("password.differs")}</p>}
+      {act.failed && <Failure text={act.failed} />}
+      <button type="submit" class="primary" disabled={act.busy || differs}>
+        {t("password.submit")}
+      </button>
+    </form>
+  );
+}

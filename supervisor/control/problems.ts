@@ -1,0 +1,66 @@
+// The control API's only translator: a caught error -> problem document (RFC 9457) with its status.
+// Invariant: nobody outside ever sees a stack or the message of an error that is not an OwlError.
+
+import type { Problem } from "../../config/control-api.ts";
+import { OwlError } from "../../config/errors.ts";
+
+/** Codes with a status of their own; the rest goes by the ending below, then 500. */
+const STATUS: Readonly<Record<string, number>> = {
+  "request.invalid": 400,
+  "request.tooLarge": 413,
+  "method.notAllowed": 405,
+  "config.invalid": 422,
+  "budget.exceeded": 409,
+  "preflight.failed": 409,
+  "service.stopped": 409,
+  "rollout.ended": 409,
+  "supervisor.stopping": 503,
+  "app.unavailable": 503,
+  "disk.full": 507,
+};
+const ENDINGS: readonly (readonly [string, number])[] = [
+  [".unknown", 404],
+  [".busy", 409],
+  [".invalid", 422],
+];
+
+/** The problem document of anything thrown. A bug is told as `internal`; its text is for the log alone. */
+export function toProblem(caught: unknown): Problem {
+  if (!(caught instanceof OwlError)) {
+    return {
+      type: "urn:owl:problem:internal",
+      title: "Internal error",
+      status: 500,
+      code: "internal",
+      detail: "owld failed to answer this; its log says why.",
+      next: "Look at the log of owld: journalctl -u owl, or the terminal it runs in.",
+    };
+  }
+  const status = STATUS[caught.code] ?? ENDINGS.find(([ending]) => caught.code.endsWith(ending))?.[1] ?? 500;
+  return {
+    type: `urn:owl:problem:${caught.code}`,
+    title: TITLES[status] ?? "Failed",
+    status,
+    code: caught.code,
+    detail: caught.message,
+    ...(caught.next === undefined ? {} : { next: caught.next }),
+    ...(Object.keys(caught.data).length === 0 ? {} : { data: caught.data }),
+  };
+}
+
+/** True for what is worth a line in owld's log: not a refusal of the caller's doing. */
+export function isOurFault(problem: Problem): boolean {
+  return problem.status >= 500 && problem.code !== "app.unavailable" && problem.code !== "supervisor.stopping";
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: "Bad request",
+  404: "Not found",
+  405: "Method not allowed",
+  409: "Refused",
+  413: "Too large",
+  422: "Invalid",
+  500: "Failed",
+  503: "Not now",
+  507: "Disk full",
+};

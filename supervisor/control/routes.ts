@@ -1,0 +1,318 @@
+// Every route of the control API, in one table: server.ts serves it, openapi.ts describes it.
+// Invariant: what is not in this table is not served, so nothing is served undescribed.
+
+import type { z } from "zod";
+import { OwlError } from "../../config/errors.ts";
+import type { Control } from "./control.ts";
+import * as shapes from "./schemas.ts";
+
+export interface RouteInput {
+  readonly control: Control;
+  /** Path parameters, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: unknown;
+  readonly body: unknown;
+  /** Aborts when the client leaves or the server stops. */
+  readonly signal: AbortSignal;
+}
+
+export type Answer =
+  | { readonly kind: "json"; readonly status: number; readonly body: unknown }
+  | { readonly kind: "lines"; readonly lines: AsyncIterable<unknown> };
+
+export interface Route {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** `:name` holds one segment. */
+  readonly path: string;
+  /** operationId of the OpenAPI document. */
+  readonly id: string;
+  readonly summary: string;
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodType;
+  readonly answer: {
+    readonly status: number;
+    readonly name: string;
+    readonly shape: z.ZodType;
+    /** One JSON object a line. */
+    readonly lines?: boolean;
+  };
+  readonly run: (input: RouteInput) => Promise<Answer>;
+}
+
+const json = (status: number, body: unknown): Answer => ({ kind: "json", status, body });
+const lines = (source: AsyncIterable<unknown>): Answer => ({ kind: "lines", lines: source });
+const param = (input: RouteInput, name: string): string => input.params[name] ?? "";
+
+const rolloutAnswer = (status: number) => ({ status, name: "Rollout", shape: shapes.rollout });
+const planAnswer = { status: 200, name: "RolloutPlan", shape: shapes.rolloutPlan };
+const changedAnswer = { status: 202, name: "Changed", shape: shapes.changed };
+const killedAnswer = { status: 202, name: "Killed", shape: shapes.killed };
+
+const start: Route["run"] = async (input) => json(202, await input.control.start(param(input, "name")));
+const stop: Route["run"] = async (input) => json(202, await input.control.stop(param(input, "name")));
+const kill: Route["run"] = async (input) => json(202, await input.control.kill(param(input, "name")));
+const reexec: Route["run"] = async ({ control }) => {
+  await control.reexec();
+  return json(202, { changed: true, notes: ["owld starts again; everything else runs on."], rollout: null });
+};
+
+export const ROUTES: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/v1/status",
+    id: "getStatus",
+    summary: "Services, instances, proxy, connections, workers, rollout",
+    answer: { status: 200, name: "Status", shape: shapes.status },
+    run: async ({ control }) => json(200, await control.status()),
+  },
+  {
+    method: "POST",
+    path: "/v1/rollouts",
+    id: "startRollout",
+    summary: "Starts a rollout; it goes on whoever listens",
+    body: shapes.rolloutRequest,
+    answer: rolloutAnswer(202),
+    run: async ({ control, body }) => json(202, await control.restart(shapes.rolloutRequest.parse(body))),
+  },
+  {
+    method: "POST",
+    path: "/v1/rollouts/plan",
+    id: "planRollout",
+    summary: "What that rollout would do; changes nothing",
+    body: shapes.rolloutRequest,
+    answer: planAnswer,
+    run: async ({ control, body }) => json(200, await control.planRestart(shapes.rolloutRequest.parse(body))),
+  },
+  {
+    method: "GET",
+    path: "/v1/rollouts",
+    id: "listRollouts",
+    summary: "All rollouts, newest first",
+    answer: { status: 200, name: "Rollouts", shape: shapes.rollout.array() },
+    run: async ({ control }) => json(200, await control.rollouts()),
+  },
+  {
+    method: "DELETE",
+    path: "/v1/rollouts",
+    id: "cancelRunningRollout",
+    summary: "Ends the running rollout after its current step",
+    answer: rolloutAnswer(202),
+    run: async ({ control }) => json(202, await control.cancelRollout(null)),
+  },
+  {
+    method: "GET",
+    path: "/v1/rollouts/:id",
+    id: "getRollout",
+    summary: "One rollout with its steps",
+    answer: rolloutAnswer(200),
+    run: async (input) => json(200, await input.control.rollout(param(input, "id"))),
+  },
+  {
+    method: "DELETE",
+    path: "/v1/rollouts/:id",
+    id: "cancelRollout",
+    summary: "Ends it after its current step",
+    answer: rolloutAnswer(202),
+    run: async (input) => json(202, await input.control.cancelRollout(param(input, "id"))),
+  },
+  {
+    method: "GET",
+    path: "/v1/rollouts/:id/events",
+    id: "watchRollout",
+    summary: "What has happened in it, then what happens; the last line is the rollout itself",
+    answer: { status: 200, name: "RolloutLine", shape: shapes.rolloutLine, lines: true },
+    run: async (input) => lines(await input.control.watchRollout(param(input, "id"), input.signal)),
+  },
+  {
+    method: "GET",
+    path: "/v1/events",
+    id: "getEvents",
+    summary: "State changes, oldest first",
+    query: shapes.eventsQuery,
+    answer: { status: 200, name: "OwlEvent", shape: shapes.owlEvent, lines: true },
+    async run({ control, query, signal }) {
+      const asked = shapes.eventsQuery.parse(query);
+      const wanted = {
+        follow: asked.follow ?? false,
+        afterId: asked.after ?? null,
+        limit: asked.limit ?? null,
+        service: asked.service ?? null,
+        instance: asked.instance ?? null,
+      };
+      return lines(await control.events(wanted, signal));
+    },
+  },
+  {
+    method: "GET",
+    path: "/v1/logs",
+    id: "getLogs",
+    summary: "Log lines of instances, oldest first, across rotation",
+    query: shapes.logsQuery,
+    answer: { status: 200, name: "LogLine", shape: shapes.logLine, lines: true },
+    async run({ control, query, signal }) {
+      const asked = shapes.logsQuery.parse(query);
+      const wanted = {
+        target: asked.target ?? null,
+        lines: asked.lines ?? (asked.sinceMs === undefined ? 100 : null),
+        sinceMs: asked.sinceMs ?? null,
+        grep: asked.grep === undefined ? null : compileGrep(asked.grep),
+        follow: asked.follow ?? false,
+      };
+      return lines(await control.logs(wanted, signal));
+    },
+  },
+  {
+    method: "POST",
+    path: "/v1/reload",
+    id: "reload",
+    summary: "Reads the configuration again; replaces only what changed",
+    answer: changedAnswer,
+    run: async ({ control }) => json(202, await control.reload()),
+  },
+  {
+    method: "POST",
+    path: "/v1/reload/plan",
+    id: "planReload",
+    summary: "What a reload would do; changes nothing",
+    answer: planAnswer,
+    run: async ({ control }) => json(200, await control.planReload()),
+  },
+  {
+    method: "POST",
+    path: "/v1/scale",
+    id: "scale",
+    summary: "Other numbers of replicas, by service",
+    body: shapes.scaleRequest,
+    answer: changedAnswer,
+    run: async ({ control, body }) => json(202, await control.scale(shapes.scaleRequest.parse(body))),
+  },
+  {
+    method: "POST",
+    path: "/v1/scale/plan",
+    id: "planScale",
+    summary: "What that would do; changes nothing",
+    body: shapes.scaleRequest,
+    answer: planAnswer,
+    run: async ({ control, body }) => json(200, await control.planScale(shapes.scaleRequest.parse(body))),
+  },
+  {
+    method: "POST",
+    path: "/v1/start/:name",
+    id: "start",
+    summary: "Starts a stopped service or instance",
+    answer: changedAnswer,
+    run: start,
+  },
+  {
+    method: "POST",
+    path: "/v1/stop/:name",
+    id: "stop",
+    summary: "Stops a service or an instance, with its whole grace",
+    answer: changedAnswer,
+    run: stop,
+  },
+  {
+    method: "POST",
+    path: "/v1/kill/:name",
+    id: "kill",
+    summary: "SIGKILL to the group of an instance",
+    answer: killedAnswer,
+    run: kill,
+  },
+  {
+    method: "POST",
+    path: "/v1/services/:name/start",
+    id: "startService",
+    summary: "Starts a stopped service",
+    answer: changedAnswer,
+    run: start,
+  },
+  {
+    method: "POST",
+    path: "/v1/services/:name/stop",
+    id: "stopService",
+    summary: "Stops a service, each instance with its whole grace",
+    answer: changedAnswer,
+    run: stop,
+  },
+  {
+    method: "POST",
+    path: "/v1/instances/:name/start",
+    id: "startInstance",
+    summary: "Starts a stopped instance again, under a new number",
+    answer: changedAnswer,
+    run: start,
+  },
+  {
+    method: "POST",
+    path: "/v1/instances/:name/stop",
+    id: "stopInstance",
+    summary: "Stops an instance with its whole grace",
+    answer: changedAnswer,
+    run: stop,
+  },
+  {
+    method: "POST",
+    path: "/v1/instances/:name/kill",
+    id: "killInstance",
+    summary: "SIGKILL to the group of an instance",
+    answer: killedAnswer,
+    run: kill,
+  },
+  {
+    method: "GET",
+    path: "/v1/why/:target",
+    id: "why",
+    summary: "Why a service or an instance is as it is",
+    answer: { status: 200, name: "Why", shape: shapes.why },
+    run: async (input) => json(200, await input.control.why(param(input, "target"))),
+  },
+  {
+    method: "GET",
+    path: "/v1/preflight",
+    id: "preflight",
+    summary: "Read-only checks",
+    answer: { status: 200, name: "PreflightLines", shape: shapes.preflightLines },
+    run: async ({ control }) => json(200, await control.preflight()),
+  },
+  {
+    method: "GET",
+    path: "/v1/config",
+    id: "getConfig",
+    summary: "The configuration in force, secrets masked",
+    answer: { status: 200, name: "ShownConfig", shape: shapes.shownConfig },
+    run: async ({ control }) => json(200, await control.config()),
+  },
+  {
+    method: "POST",
+    path: "/v1/reexec",
+    id: "reexec",
+    summary: "The supervisor starts again on new code; everything else runs on",
+    answer: changedAnswer,
+    run: reexec,
+  },
+  {
+    method: "POST",
+    path: "/v1/daemon/reexec",
+    id: "reexecDaemon",
+    summary: "The same as /v1/reexec",
+    answer: changedAnswer,
+    run: reexec,
+  },
+];
+
+function compileGrep(pattern: string): RegExp {
+  try {
+    return new RegExp(pattern, "u");
+  } catch {
+    // A pattern that is only wrong in Unicode mode (an escaped `-`, say) is what many people type.
+  }
+  try {
+    return new RegExp(pattern);
+  } catch (cause) {
+    throw new OwlError("request.invalid", `grep: ${JSON.stringify(pattern)} is no regular expression.`, {
+      next: "Escape what is meant literally with a backslash: \\( \\[ \\+ \\*",
+      cause,
+    });
+  }
+}

@@ -1,0 +1,62 @@
+// Do the model and the transcriber answer: one GET each, bounded; a command is looked for, never run.
+
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import type { Config } from "../../config/config.ts";
+import { asError } from "../../config/errors.ts";
+import type { Clock } from "../../config/time.ts";
+import type { PreflightFacts } from "../core/preflight.ts";
+
+const BOUND_MS = 3_000;
+
+type EndpointFact = PreflightFacts["endpoints"][number];
+
+/** Asks those that are configured; the built-in responder and "auto" need nothing. */
+export async function endpointFacts(config: Config, path: string, clock: Clock): Promise<readonly EndpointFact[]> {
+  const { app } = config;
+  if (!app) return [];
+  const asked: Promise<EndpointFact>[] = [];
+  if (app.model) asked.push(askModels("model", app.model.baseUrl, app.model.apiKey, clock));
+  const { engine, command, baseUrl, apiKey } = app.transcription;
+  if (engine === "openai" && baseUrl !== null) asked.push(askModels("transcriber", baseUrl, apiKey, clock));
+  if (engine === "command" && command?.[0] !== undefined) asked.push(findCommand(command[0], path));
+  return Promise.all(asked);
+}
+
+async function askModels(
+  name: EndpointFact["name"],
+  baseUrl: string,
+  apiKey: string | null,
+  clock: Clock,
+): Promise<EndpointFact> {
+  const url = `${baseUrl.replace(/\/+$/, "")}/models`;
+  // A URL may carry a password of its own: it is asked with it and shown without.
+  const what = url.replace(/\/\/[^/@]*@/, "//");
+  const bound = new AbortController();
+  const cancel = clock.after(BOUND_MS, () => bound.abort(new Error(`no answer within ${BOUND_MS} ms`)));
+  try {
+    const headers: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
+    const answer = await fetch(url, { signal: bound.signal, headers, redirect: "manual" });
+    await answer.body?.cancel();
+    return { name, what, status: answer.status, error: null };
+  } catch (error) {
+    const cause = asError(error).cause;
+    const reason = cause instanceof Error && cause.message !== "" ? cause.message : asError(error).message;
+    return { name, what, status: null, error: reason };
+  } finally {
+    cancel();
+  }
+}
+
+async function findCommand(program: string, path: string): Promise<EndpointFact> {
+  const places = program.includes("/") ? [program] : path.split(":").map((dir) => join(dir, program));
+  for (const place of places) {
+    const there = await access(place, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (there) return { name: "transcriber", what: program, status: 0, error: null };
+  }
+  return { name: "transcriber", what: program, status: null, error: "not found in PATH" };
+}

@@ -1,0 +1,399 @@
+// owld, put together: every adapter is built here and handed to those who see it through a port only.
+// Invariant: what was started is stopped in the opposite order; letting go leaves every process alive.
+
+import { readdirSync } from "node:fs";
+import type { Logger } from "pino";
+import type { AppConfig, Config } from "../../config/config.ts";
+import { asError, OwlError } from "../../config/errors.ts";
+import { appConfigWith, CODE_ROOT } from "../../config/load.ts";
+import type { Environment } from "../../config/locate.ts";
+import { systemRandom } from "../../config/system-time.ts";
+import { type Adopted, adoptInstances } from "../adoption.ts";
+import { createOperations } from "../control/operations.ts";
+import { createControlServer } from "../control/server.ts";
+import { isComplete } from "../core/supervisor-state.ts";
+import { startDatabase } from "../database-start.ts";
+import { createExitedLookout } from "../exited-lookout.ts";
+import { createHealthWatch } from "../health-watch.ts";
+import { createInstanceBook } from "../instance-book.ts";
+import { envHashes, inheritedEnv, instanceEnv } from "../instance-launch.ts";
+import { createInstances, type Instances } from "../instances.ts";
+import { createMetrics } from "../metrics.ts";
+import { createMetricsListener } from "../metrics-listener.ts";
+import { createDatabaseService } from "../postgres/database-service.ts";
+import { createPreflight } from "../preflight-facts.ts";
+import { freePort } from "../process/free-port.ts";
+import { createHealthProbe } from "../process/health-probe.ts";
+import { createInstanceLogs } from "../process/log-file.ts";
+import { createUsageSampler } from "../process/usage.ts";
+import { createProxySet } from "../proxies.ts";
+import { createRolloutRunner } from "../rollout-runner.ts";
+import { createRouting } from "../routing.ts";
+import { createServiceWishes } from "../service-wishes.ts";
+import { storedProxyRecords } from "../state/proxy-records.ts";
+import { buildStatus, standings } from "../status-report.ts";
+import { createSupervisor, type Supervisor } from "../supervisor.ts";
+import { createSurroundings } from "../surroundings.ts";
+import { openFoundation } from "./foundation.ts";
+
+export interface DaemonParts {
+  readonly config: Config;
+  readonly loadConfig: () => Config;
+  readonly environment: Environment;
+  readonly log: Logger;
+  readonly version: string;
+  readonly adminPassword: string | null;
+  /** systemd's listening descriptors, in the order of proxy.listen. */
+  readonly listenFds: readonly number[];
+  /** Asked to be started again with new code. */
+  readonly reexec: () => void;
+  /** Called by every turn of the main loop. */
+  readonly beat: () => void;
+}
+
+export interface Daemon {
+  /** Resolves when the control socket is up and adoption is done; services come up after that. */
+  start(): Promise<void>;
+  /** Orderly stop of everything. */
+  stop(): Promise<void>;
+  killAll(): void;
+  /** Everything lives on without this process. */
+  letGo(): Promise<void>;
+  reload(): Promise<void>;
+  /** Rejects when owld cannot go on (the database did not start and nothing runs yet). */
+  readonly broken: Promise<never>;
+}
+
+const REFRESH_MS = 100;
+
+export function createDaemon(parts: DaemonParts): Daemon {
+  const { log, environment, version } = parts;
+  let config = parts.config;
+  const ground = openFoundation(config, log);
+  const { clock, paths, store, warnings, table, spawner, mark, journal, measures } = ground;
+  const startedAt = clock.now();
+  const broken = Promise.withResolvers<never>();
+  // Heard by main through `broken`; without a listener it would end the process by itself.
+  broken.promise.catch(() => undefined);
+  const lifetime = new AbortController();
+  let settled = false;
+  let listening = false;
+
+  const database = createDatabaseService({
+    config,
+    clock,
+    random: systemRandom,
+    log,
+    codeRoot: CODE_ROOT,
+    environment,
+    adminPassword: parts.adminPassword,
+    mayMigrateIncompatibly: () => book.all().length === 0,
+  });
+  const appOf = (of: Config): AppConfig | null => {
+    const url = database.url();
+    return of.app === null || url === null ? of.app : appConfigWith(of.app, url);
+  };
+  const wake = (): void => supervisor?.wake();
+  const book = createInstanceBook(store, wake);
+  const wishes = createServiceWishes(store, wake);
+  const proxies = createProxySet({
+    ...ground,
+    records: storedProxyRecords(store),
+    release: version,
+    env: inheritedEnv(environment),
+    unrecorded: (error) => log.error({ err: error }, "a proxy runs unrecorded"),
+    proxy: config.proxy,
+    listenFds: parts.listenFds,
+    notice: ({ type, proxy, message }) => journal.write({ type, service: "proxy", instance: proxy, message }),
+  });
+  const logs = createInstanceLogs({
+    directory: paths.logs,
+    clock,
+    living: () => new Set([...book.all().map(({ id }) => id), ...proxies.processes().map(({ id }) => id)]),
+  });
+  const routing = createRouting({
+    proxies,
+    clock,
+    acknowledged: wake,
+    failed: (error) => {
+      log.error({ err: error }, "the routing table was not taken");
+      wake();
+    },
+  });
+  const rollouts = createRolloutRunner({
+    ...ground,
+    counters: proxies.counters,
+    refreshCounters,
+    changed: wake,
+  });
+  const health = createHealthWatch({
+    clock,
+    probe: createHealthProbe(clock),
+    instance: book.get,
+    service: (name) => config.services.find((service) => service.name === name) ?? null,
+    env: (instance) => environmentOf(instance.id) ?? {},
+    passed: (id) => instances.passed(id),
+    failing: (id, { status, error, body }) => instances.failing(id, error ?? `${status ?? ""} ${body.slice(0, 100)}`),
+    broken: (error) => log.error({ err: error }, "a health check failed by itself"),
+  });
+  const lookout = createExitedLookout({
+    clock,
+    table,
+    mark,
+    journal,
+    failed: (error) => log.error({ err: error }, "left-over processes were not looked for"),
+  });
+  const instances: Instances = createInstances({
+    ...ground,
+    book,
+    proxies,
+    routing,
+    health,
+    release: version,
+    environment,
+    config: () => config,
+    app: () => appOf(config),
+    freePort,
+    milestone: (instance, event, elapsedMs, message) => rollouts.note(instance, event, elapsedMs, message),
+    gone(instance) {
+      lookout.note(instance);
+      database
+        .metastore()
+        ?.markGone(instance.id)
+        .catch((error: unknown) => log.warn({ err: asError(error) }, "the worker was not marked as gone"));
+    },
+  });
+  const surroundings = createSurroundings({
+    ...ground,
+    book,
+    wishes,
+    sampler: createUsageSampler(clock, ground.reader),
+    logs,
+    metastore: database.metastore,
+    config: () => config,
+    changed: wake,
+    failed: (error) => log.warn({ err: asError(error) }, "the surroundings were not read whole"),
+  });
+  const supervisor: Supervisor = createSupervisor({
+    ...ground,
+    book,
+    instances,
+    rollouts,
+    routing,
+    wishes,
+    logs,
+    config: () => config,
+    held: () => config.usesDatabase && database.url() === null,
+    connectionLimit: surroundings.connectionLimit,
+    freeMemoryBytes: surroundings.freeMemoryBytes,
+    turned: () => {
+      parts.beat();
+      settled ||= listening && isComplete(standings(facts()));
+    },
+  });
+
+  function environmentOf(id: string): Record<string, string> | null {
+    const instance = book.get(id);
+    const service = config.services.find(({ name }) => name === instance?.service);
+    if (instance === null || service === undefined) return null;
+    const { target } = instance;
+    return instanceEnv({
+      service,
+      id,
+      target,
+      paths,
+      mark,
+      release: instance.release,
+      app: appOf(config),
+      environment,
+    });
+  }
+
+  function facts() {
+    return { config, instances: book.all(), wishes, crashesOf: instances.crashesOf, nowMs: clock.monotonicMs() };
+  }
+
+  function status() {
+    const failing = store.failing();
+    const full =
+      failing === null
+        ? []
+        : [`The state file cannot be written (${failing}): supervision goes on from memory, rollouts wait.`];
+    return buildStatus({
+      ...facts(),
+      version,
+      releasePath: CODE_ROOT,
+      pid: process.pid,
+      startedAt,
+      proxies,
+      usage: surroundings.usage(),
+      rollouts,
+      connections: surroundings.connections(),
+      workers: surroundings.workers(),
+      stopping: supervisor.isStopping(),
+      settled,
+      warnings: [...warnings.values(), ...full],
+    });
+  }
+
+  /** Counters of this very moment, or those of the last second when a proxy does not answer at once. */
+  async function refreshCounters(): Promise<void> {
+    const limit = new AbortController();
+    const cancel = clock.after(REFRESH_MS, () => limit.abort());
+    await proxies.refresh(limit.signal).catch(() => undefined);
+    cancel();
+  }
+
+  const control = createOperations({
+    ...ground,
+    book,
+    instances,
+    rollouts,
+    wishes,
+    health,
+    logs,
+    proxies,
+    preflight: createPreflight({
+      clock,
+      config: () => config,
+      databaseUrl: database.url,
+      ownPids: () => new Set([process.pid, ...proxies.processes().map(({ pid }) => pid)]),
+      largestInstanceBytes: () => largest(config.services.map(({ name }) => measures.of(name).peakRssBytes)),
+      environment,
+      cwd: process.cwd(),
+      codeRoot: CODE_ROOT,
+    }),
+    config: () => config,
+    app: appOf,
+    loadConfig: parts.loadConfig,
+    useConfig(next) {
+      config = next;
+      wake();
+    },
+    status: async () => {
+      await refreshCounters();
+      return status();
+    },
+    workers: surroundings.workers,
+    crashesOf: instances.crashesOf,
+    envNow(instance) {
+      const env = environmentOf(instance.id);
+      return env === null ? null : envHashes(env);
+    },
+    connectionLimit: surroundings.connectionLimit,
+    isStopping: supervisor.isStopping,
+    wake,
+    reexec: parts.reexec,
+    loggedInstances: () =>
+      readdirSync(paths.logs).flatMap((file) => (file.endsWith(".log") ? [file.slice(0, -4)] : [])),
+    failed: (error, what) => log.error({ err: asError(error) }, what),
+  });
+  const metrics = createMetrics({
+    status: () => control.status(),
+    rollouts: () => control.rollouts(),
+    proxy: proxies.counters,
+    work: async () => (await database.metastore()?.work?.()) ?? null,
+  });
+  const counting = metrics.count(journal.feed.listen(lifetime.signal));
+  const metricsListener =
+    config.proxy.metrics === null
+      ? null
+      : createMetricsListener(config.proxy.metrics, metrics.text, (error) =>
+          log.error({ err: error }, "the metrics could not be read"),
+        );
+  const server = createControlServer({
+    control,
+    socketPath: paths.controlSocket,
+    version,
+    metrics: metrics.text,
+    failed: (error, request) => log.error({ err: error, request }, "a request failed"),
+  });
+
+  async function bringUpDatabase(): Promise<void> {
+    const say = (message: string) => void journal.write({ type: "database.progressed", message });
+    const warn = (message: string | null): void => {
+      if (message === null) warnings.delete("database");
+      else warnings.set("database", message);
+      if (message !== null) log.error(message);
+    };
+    const isAnyRunning = () => book.all().length > 0;
+    try {
+      await startDatabase({ clock, database, say, warn, isAnyRunning }, lifetime.signal);
+      if (config.usesDatabase && !lifetime.signal.aborted) await surroundings.runOnce();
+      wake();
+    } catch (error) {
+      broken.reject(error);
+    }
+  }
+
+  function warnOfStrays({ strays }: Adopted): void {
+    if (strays.length === 0) return;
+    const named = strays.map(({ identity, command }) => `${identity.pid} (${command})`).join(", ");
+    warnings.set(
+      "strays",
+      `Processes of earlier instances nobody owns live on: ${named}. End them by hand when they are not wanted.`,
+    );
+  }
+
+  let bringingUp: Promise<void> = Promise.resolve();
+  return {
+    broken: broken.promise,
+    async start() {
+      const adopted = adoptInstances({
+        ...ground,
+        book,
+        instances,
+        config,
+        others: new Set(["proxy"]),
+      });
+      warnOfStrays(adopted);
+      await proxies.start();
+      listening = true;
+      await server.start();
+      await metricsListener?.start();
+      supervisor.start();
+      surroundings.start();
+      bringingUp = bringUpDatabase();
+    },
+    async stop() {
+      journal.write({ type: "owld.stopping", message: "owld stops everything in order." });
+      lifetime.abort(new OwlError("supervisor.stopping", "owld is stopping."));
+      await bringingUp;
+      await supervisor.drainAll();
+      await proxies.stop();
+      supervisor.letGo();
+      await surroundings.stop();
+      await database.stop();
+      await finish();
+    },
+    killAll: supervisor.killAll,
+    async letGo() {
+      lifetime.abort(new OwlError("supervisor.stopping", "owld lets go."));
+      supervisor.letGo();
+      proxies.letGo();
+      database.letGo();
+      await finish();
+    },
+    async reload() {
+      try {
+        await control.reload();
+      } catch (error) {
+        log.error({ err: asError(error) }, "the configuration was not reloaded");
+      }
+    },
+  };
+
+  async function finish(): Promise<void> {
+    await health.stop();
+    lookout.stop();
+    await metricsListener?.stop();
+    await counting;
+    await server.stop();
+    spawner.stop();
+    store.close();
+  }
+}
+
+function largest(values: readonly (number | null)[]): number | null {
+  return values.reduce<number | null>((top, value) => (value === null ? top : Math.max(top ?? 0, value)), null);
+}

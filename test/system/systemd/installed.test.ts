@@ -1,0 +1,209 @@
+// Owl under a real systemd, as `owlctl install` leaves it: the bundled application with its own PostgreSQL.
+// The tests build on each other, as an installation's life does: install, crash, restart, reboot, uninstall.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Status } from "../../../config/control-api.ts";
+import { boot, inside, must, node, PROJECT, powerOff, until } from "./box.ts";
+
+const OWLCTL = `${PROJECT}/ctl/owlctl`;
+/** What an uninstallation has to give back, less what systemd, apt and the kernel change by themselves. */
+const FILES =
+  "find / -xdev \\( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /var/tmp -o -path /run/systemd " +
+  "-o -path /run/user -o -path /var/lib/systemd -o -path '/etc/*-' -o -path /etc/.pwd.lock -o -path /var/log -o -path /root -o -path /run/dbus -o -path /run/udev \\) -prune -o -print | sort; " +
+  "find /run -maxdepth 1 | sort";
+
+let before: string[];
+
+beforeAll(async () => {
+  await boot();
+  // What a run that was broken off may have left.
+  await inside(`${OWLCTL} uninstall --purge --yes`);
+  before = (await must(FILES)).split("\n");
+}, 300_000);
+afterAll(powerOff, 60_000);
+
+async function status(): Promise<Status | null> {
+  const { code, out } = await inside("owlctl status --json");
+  return code === 0 ? (JSON.parse(out) as Status) : null;
+}
+
+function steady(): Promise<Status> {
+  return until("a steady Owl", async () => {
+    const now = await status();
+    return now?.state === "steady" ? now : null;
+  });
+}
+
+/** Every process of Owl but owld itself, by name: what has to survive it. */
+async function processes(): Promise<Record<string, number>> {
+  const now = await steady();
+  const all: Record<string, number> = {};
+  for (const proxy of now.proxy.processes) all[proxy.id] = proxy.pid;
+  for (const service of now.services) for (const one of service.instances) all[one.id] = one.pid ?? 0;
+  all.postgres = Number(await must("head -n 1 /var/lib/owl/postgres/data/postmaster.pid"));
+  return all;
+}
+
+const mainPid = async () => Number(await must("systemctl show owl -p MainPID --value"));
+
+/** A client inside the box that asks all the time until told to stop; answers how many were answered and failed. */
+async function askWhile(act: () => Promise<void>): Promise<{ answered: number; failed: string[] }> {
+  await inside("rm -f /tmp/ask-stop /tmp/asked; mkdir -p /tmp");
+  const asking = node(`
+    import { existsSync } from "node:fs";
+    import { setTimeout as sleep } from "node:timers/promises";
+    import http from "node:http";
+    const ask = () => new Promise((resolve) => {
+      const request = http.get({ host: "127.0.0.1", port: 8080, path: "/", agent: false }, (answer) => {
+        answer.resume();
+        answer.on("end", () => resolve(answer.statusCode < 500 ? null : String(answer.statusCode)));
+        answer.on("error", (error) => resolve(String(error)));
+      });
+      request.on("error", (error) => resolve(String(error)));
+    });
+    const all = [];
+    while (!existsSync("/tmp/ask-stop")) { all.push(ask()); await sleep(15); }
+    const failed = (await Promise.all(all)).filter((one) => one !== null);
+    console.log(JSON.stringify({ answered: all.length - failed.length, failed }));
+  `);
+  try {
+    await act();
+  } finally {
+    await inside("touch /tmp/ask-stop");
+  }
+  return JSON.parse(await asking) as { answered: number; failed: string[] };
+}
+
+describe("an installation", () => {
+  test("is up by one command, a dry run before it having changed nothing", async () => {
+    await must(`${OWLCTL} install --dry-run`);
+    expect((await must(FILES)).split("\n")).toEqual(before);
+    const out = await must(`${OWLCTL} install`);
+    expect(out).toContain(":8080");
+    const now = await steady();
+    expect(now.services.map(({ name, ready }) => [name, ready])).toEqual([
+      ["web", 2],
+      ["worker", 2],
+    ]);
+    expect(await node(`console.log((await fetch("http://127.0.0.1:8080/")).status)`)).toBe("200");
+    expect(await must("systemctl show owl -p ActiveState,Type,NotifyAccess --value")).toBe("notify\nall\nactive");
+  });
+
+  test("is exposed no more than 3.0 by systemd's own measure", async () => {
+    const measured = await must("systemd-analyze security owl.service --no-pager | tail -n 1");
+    expect(Number(/: (\d+\.\d+)/.exec(measured)?.[1])).toBeLessThanOrEqual(3);
+  });
+
+  test("runs services as owl-app, the rest as owl, and nobody but owld holds a capability", async () => {
+    const all = await processes();
+    for (const [name, pid] of Object.entries(all)) {
+      const facts = await must(`ps -o user= -p ${pid}; grep CapEff /proc/${pid}/status`);
+      expect(`${name} ${facts.replaceAll(/\s+/g, " ")}`).toBe(
+        `${name} ${/^(web|worker)-/.test(name) ? "owl-app" : "owl"} CapEff: 0000000000000000`,
+      );
+    }
+    const denied = await inside("setpriv --reuid=owl-app --regid=owl-app --init-groups owlctl status");
+    expect(denied.code).toBe(3);
+  });
+
+  test("a second installation changes nothing that runs", async () => {
+    const all = await processes();
+    await must(`echo '# mine' >> /etc/owl/owl.yaml; ${OWLCTL} install`);
+    expect(await processes()).toEqual(all);
+    expect(await must("tail -n 1 /etc/owl/owl.yaml")).toBe("# mine");
+  });
+});
+
+describe("owld's death", () => {
+  test("by kill -9 leaves every instance, proxy and the database untouched, and no request fails", async () => {
+    const all = await processes();
+    const pid = await mainPid();
+    const asked = await askWhile(async () => {
+      await must(`kill -KILL ${pid}`);
+      await until("another owld", async () => {
+        const now = await status();
+        return now !== null && now.pid !== pid && now.state === "steady";
+      });
+    });
+    expect(asked.failed).toEqual([]);
+    expect(asked.answered).toBeGreaterThan(10);
+    expect(await processes()).toEqual(all);
+  });
+
+  test("by the watchdog follows a blocked loop, and everything is adopted", async () => {
+    await must("mkdir -p /etc/systemd/system/owl.service.d");
+    await must("printf '[Service]\\nWatchdogSec=3s\\n' > /etc/systemd/system/owl.service.d/watchdog.conf");
+    await must("systemctl daemon-reload");
+    const first = await mainPid();
+    await must(`kill -KILL ${first}`);
+    await until("an owld with that watchdog", async () => (await mainPid()) !== first && (await status()) !== null);
+    const all = await processes();
+    const blocked = await mainPid();
+    // Alive for three times the watchdog: the loop feeds it.
+    await must("sleep 9");
+    expect(await mainPid()).toBe(blocked);
+    await must(`kill -USR1 ${blocked}`);
+    await node(`
+      import { setTimeout as sleep } from "node:timers/promises";
+      let url;
+      for (let tries = 0; !url && tries < 100; tries++) {
+        try { url = (await (await fetch("http://127.0.0.1:9229/json/list")).json())[0].webSocketDebuggerUrl; } catch { await sleep(50); }
+      }
+      const socket = new WebSocket(url);
+      await new Promise((resolve) => socket.addEventListener("open", resolve));
+      socket.send(JSON.stringify({ id: 1, method: "Runtime.evaluate", params: { expression: "for (;;);" } }));
+      await sleep(300);
+      process.exit(0);
+    `);
+    await until("another owld", async () => {
+      const pid = await mainPid();
+      return pid !== 0 && pid !== blocked && (await status()) !== null;
+    });
+    expect(await must("journalctl -u owl --no-pager -o cat | grep -c 'Watchdog timeout'")).not.toBe("0");
+    expect(await processes()).toEqual(all);
+    await must("rm -r /etc/systemd/system/owl.service.d; systemctl daemon-reload");
+  });
+});
+
+describe("systemd's socket", () => {
+  test("starts Owl for a client that waits, after an orderly stop that left nothing behind", async () => {
+    await must("systemctl stop owl.service");
+    const left = await inside("ps -o pid=,user=,args= -u owl,owl-app");
+    expect(left.out.trim()).toBe("");
+    expect(await node(`console.log((await fetch("http://127.0.0.1:8080/")).status)`)).toBe("200");
+    await steady();
+  });
+
+  test("keeps clients in the backlog over a restart of the unit: all are answered", async () => {
+    const pid = await mainPid();
+    const asked = await askWhile(async () => {
+      await must("systemctl restart owl.service");
+      const now = await steady();
+      expect(now.pid).not.toBe(pid);
+    });
+    expect(asked.failed).toEqual([]);
+  });
+});
+
+describe("the machine", () => {
+  test("comes back with Owl after a reboot, data kept", async () => {
+    const boot = await must(
+      "cat /proc/sys/kernel/random/boot_id; systemctl show -p UserspaceTimestampMonotonic --value",
+    );
+    await must("touch /run/before-reboot");
+    await inside("systemctl reboot");
+    await until("the machine again", async () => (await inside("test ! -e /run/before-reboot")).code === 0, 120);
+    const now = await steady();
+    expect(now.services.every(({ ready, replicas }) => ready === replicas)).toBe(true);
+    expect(await must("systemctl show -p UserspaceTimestampMonotonic --value")).not.toBe(boot.split("\n")[1]);
+  });
+
+  test("is as it was after uninstalling with --purge", async () => {
+    await must("owlctl uninstall --purge --yes");
+    expect((await must(FILES)).split("\n")).toEqual(before);
+    expect((await inside("getent passwd owl owl-app")).out).toBe("");
+    expect((await inside("systemctl status owl.service owl.socket")).code).toBe(4);
+    const left = await inside(`ps -eo pid=,args= | grep -E 'owld|postgres|services/(web|worker)' | grep -v grep`);
+    expect(left.out).toBe("");
+  });
+});
