@@ -114,7 +114,9 @@ export const schemaAnalysisRoutes: Routes = (app, deps) => {
 
   app.get<{ Params: { id: string } }>(
     "/api/schema-analyses/:id",
-    { schema: { ...withId, summary: "State, and tables as they are described", response: { 200: loose, 404: problem } } },
+    {
+      schema: { ...withId, summary: "State, and tables as they are described", response: { 200: loose, 404: problem } },
+    },
     async (request) => withTables(await find(request.params.id, accountOf(request).id)),
   );
 
