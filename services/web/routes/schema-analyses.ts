@@ -39,7 +39,7 @@ export const schemaAnalysisRoutes: Routes = (app, deps) => {
   };
   const withTables = async (row: SchemaAnalysisRow) => ({
     ...analysisJson(row),
-    tables: await listTableDescriptions(deps.db, row.id),
+    tables: (await listTableDescriptions(deps.db, row.id)).map((one) => ({ name: one.table, ...one })),
   });
   const sourceNames = async (): Promise<readonly string[]> => {
     const { rows } = await deps.db.query<{ name: string }>("SELECT name FROM owl.data_source");
