@@ -6,6 +6,8 @@ import { DEFAULTS } from "./defaults.ts";
 
 export interface BundledFigures {
   readonly root: string;
+  /** The Node that belongs to `root`. */
+  readonly node: string;
   readonly graceMs: number;
   readonly limits: ProxyLimits;
   readonly user: string | null;
@@ -15,7 +17,7 @@ export interface BundledFigures {
 
 /** web, then worker: the order of rollouts. The worker listens on its own socket for /readyz only, so it has no routes. */
 export function bundledServices(figures: BundledFigures): readonly ServiceConfig[] {
-  const { root, graceMs, limits, user } = figures;
+  const { root, node, graceMs, limits, user } = figures;
   const common = {
     cwd: root,
     env: {},
@@ -36,7 +38,7 @@ export function bundledServices(figures: BundledFigures): readonly ServiceConfig
     {
       ...common,
       name: "web",
-      command: [process.execPath, join(root, "services/web/main.ts")],
+      command: [node, join(root, "services/web/main.ts")],
       replicas: figures.web.replicas,
       routes: [
         { host: "*", path: "/api/uploads", bodyBytes: limits.uploadBytes },
@@ -47,7 +49,7 @@ export function bundledServices(figures: BundledFigures): readonly ServiceConfig
     {
       ...common,
       name: "worker",
-      command: [process.execPath, join(root, "services/worker/main.ts")],
+      command: [node, join(root, "services/worker/main.ts")],
       replicas: figures.worker.replicas,
       routes: [],
       connections: figures.worker.pool + DEFAULTS.listeners.worker,
