@@ -101,6 +101,7 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
     ? bundledServices({
         root: context.root,
         node: context.node,
+        home,
         graceMs: stop.graceMs,
         limits: proxy.limits,
         user: overrides.servicesUser,

@@ -82,6 +82,8 @@ export interface RolloutRunnerParts {
   readonly journal: Journal;
   readonly bootId: string;
   readonly counters: () => ProxyCounters;
+  /** Has the proxies tell their counters anew; never rejects, bounded. */
+  readonly refreshCounters: () => Promise<void>;
   readonly changed: () => void;
 }
 
@@ -96,6 +98,8 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
   const feed = createFeed<{ readonly rollout: string; readonly event: RolloutEvent | null }>();
   /** The log lines of what failed are still being read. */
   let reading = false;
+  /** The rollout whose last counters were asked for, and whether they have come. */
+  let counted: { readonly rollout: number; readonly done: boolean } | null = null;
 
   const idOf = (rollout: StoredRollout): string => `r-${rollout.number}`;
   const newest = (): StoredRollout | null => [...rollouts.values()].at(-1) ?? null;
@@ -158,7 +162,7 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
     }
     if (event !== "stopped" && event !== "killed") return ledger;
     const longestDrainMs = Math.max(ledger.longestDrainMs, elapsedMs);
-    return { ...ledger, longestDrainMs, killed: ledger.killed + (event === "killed" ? 1 : 0) };
+    return { ...ledger, longestDrainMs, instancesKilled: ledger.instancesKilled + (event === "killed" ? 1 : 0) };
   }
 
   return {
@@ -261,6 +265,16 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
     end(state, summary) {
       const rollout = current();
       if (rollout === null || (state === "failed" && reading)) return;
+      if (counted?.rollout !== rollout.number) {
+        const { number } = rollout;
+        counted = { rollout: number, done: false };
+        // Settled whatever happens: it never rejects.
+        void parts.refreshCounters().then(() => {
+          counted = { rollout: number, done: true };
+          parts.changed();
+        });
+      }
+      if (!counted.done) return;
       const reason = state === "failed" ? rollout.failure : summary;
       const ended = put({
         ...rollout,
@@ -361,5 +375,5 @@ const NO_COST: RolloutLedger = {
   jobsHandedBack: 0,
   jobsCut: 0,
   jobsReclaimed: 0,
-  killed: 0,
+  instancesKilled: 0,
 };

@@ -54,7 +54,7 @@ const ledger: z.ZodType<api.RolloutLedger> = z.object({
   jobsHandedBack: count,
   jobsCut: count,
   jobsReclaimed: count,
-  killed: count,
+  instancesKilled: count,
 });
 
 const rolloutFields = {
