@@ -140,7 +140,9 @@ export interface ProxySet {
   idle(upstream: string, signal: AbortSignal): Promise<void>;
   /** Ends its event streams and tunnels, spread over some seconds. */
   moveStreams(upstream: string): void;
-  /** Counters summed over all processes, of the last second. */
+  /** Resolves when every reachable process has told its counters anew; rejects when aborted. */
+  refresh(signal: AbortSignal): Promise<void>;
+  /** Counters summed over all processes, as told last (every second, or by `refresh`). */
   counters(): ProxyCounters;
   processes(): readonly { readonly id: string; readonly pid: number; readonly state: string }[];
   listening(): readonly string[];
