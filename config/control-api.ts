@@ -131,7 +131,8 @@ export interface RolloutEvent {
   readonly rollout: string;
   readonly service: string;
   readonly instance: string;
-  readonly event: "starting" | "ready" | "routed" | "draining" | "stopped" | "killed" | "failed";
+  /** `step`: an update's own step (`instance` names it, `message` tells it). */
+  readonly event: "starting" | "ready" | "routed" | "draining" | "stopped" | "killed" | "failed" | "step";
   readonly elapsedMs: number;
   readonly message?: string;
 }

@@ -37,6 +37,8 @@ interface StoredRollout {
   readonly places: Readonly<Record<string, string>>;
   readonly failure: string | null;
   readonly cancelled: boolean;
+  /** Ended by the update runner alone. Absent in records of older ones: false. */
+  readonly open?: boolean;
   readonly estimate: Estimate;
   readonly ledger: RolloutLedger;
   /** Proxy counters at its start. */
@@ -51,7 +53,19 @@ export interface RolloutRunner {
   all(): readonly Rollout[];
   /** null: there is none of that id. */
   get(id: string): Rollout | null;
-  begin(kind: RolloutKind, targets: readonly string[], steps: readonly RolloutStep[], estimate: Estimate): Rollout;
+  begin(
+    kind: RolloutKind,
+    targets: readonly string[],
+    steps: readonly RolloutStep[],
+    estimate: Estimate,
+    options?: { readonly open: boolean },
+  ): Rollout;
+  /** The open rollout goes on with these old instances; what failed before is no longer in the way. */
+  retarget(targets: readonly string[], steps: readonly RolloutStep[]): void;
+  /** A step of the open rollout that is no instance's: written before it is taken and after; told to watchers. */
+  step(action: string, state: "running" | "done" | "failed" | "skipped", message: string): void;
+  /** Ends the open rollout. */
+  close(state: "succeeded" | "failed" | "cancelled", reason: string | null): void;
   /** Something happened to an instance; told to watchers when it belongs to the running rollout. */
   note(instance: Instance, event: Milestone, elapsedMs: number, message?: string): void;
   /** It failed over this new instance. `lines`: its last log lines, awaited before the rollout is said to have ended. */
@@ -74,6 +88,8 @@ export interface RolloutRunnerParts {
 }
 
 const LINES = 50;
+/** The "service" of an update's own steps. */
+const OWN = "owl";
 
 export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
   const { clock, store, journal } = parts;
@@ -153,8 +169,8 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
     facts() {
       const rollout = current();
       if (rollout === null) return null;
-      const { targets, failure, cancelled } = rollout;
-      return { id: idOf(rollout), targets, failure, cancelled };
+      const { targets, failure, cancelled, open = false } = rollout;
+      return { id: idOf(rollout), targets, failure, cancelled, open };
     },
     running() {
       const rollout = current();
@@ -169,7 +185,7 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
       const rollout = find(id);
       return rollout === null ? null : shown(rollout);
     },
-    begin(kind, targets, steps, estimate) {
+    begin(kind, targets, steps, estimate, options) {
       const { failures, retries, streamsMoved } = parts.counters();
       const rollout = put({
         number: store.next("rollout"),
@@ -185,6 +201,7 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
         places: {},
         failure: null,
         cancelled: false,
+        open: options?.open ?? false,
         estimate,
         ledger: NO_COST,
         base: { failures, retries, streamsMoved },
@@ -275,6 +292,45 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
         data: { ledger: ended.ledger },
       });
       feed.publish({ rollout: id, event: null });
+    },
+    retarget(targets, steps) {
+      const rollout = current();
+      if (rollout === null) return;
+      const before = rollout.steps.length;
+      const numbered = steps.map((step, index) => ({ ...step, n: before + index + 1 }));
+      put({ ...rollout, targets, places: {}, failure: null, steps: [...rollout.steps, ...numbered] });
+    },
+    step(action, state, message) {
+      const rollout = current();
+      if (rollout === null) return;
+      const nowMs = clock.now();
+      const at = isoTime(nowMs);
+      const index = rollout.steps.findLastIndex((step) => step.service === OWN && step.action === action);
+      const known = rollout.steps[index];
+      // Taken again after owld was killed in it, a step keeps its first beginning.
+      const startedAt = known?.startedAt ?? at;
+      const step: RolloutStep = {
+        n: known?.n ?? rollout.steps.length + 1,
+        service: OWN,
+        action,
+        instance: null,
+        state,
+        startedAt,
+        elapsedMs: Math.max(0, nowMs - Date.parse(startedAt)),
+      };
+      const steps = known === undefined ? [...rollout.steps, step] : rollout.steps.with(index, step);
+      put({ ...rollout, steps });
+      const id = idOf(rollout);
+      journal.write({ type: `update.${action}`, rollout: id, message: `${id}: ${message}`, data: { state } });
+      const { elapsedMs } = step;
+      tell(rollout, { at, rollout: id, service: OWN, instance: action, event: "step", elapsedMs, message });
+    },
+    close(state, reason) {
+      const rollout = current();
+      if (rollout?.open !== true) return;
+      put({ ...rollout, open: false, failure: state === "failed" ? reason : rollout.failure });
+      reading = false;
+      this.end(state, reason);
     },
     watch(id, signal) {
       const live = new AbortController();

@@ -271,6 +271,7 @@ export const en = {
       draining: "draining",
       stopped: "stopped",
       killed: "killed",
+      step: "update step",
       failed: "failed",
     },
     action: (name: string) => name,

@@ -250,6 +250,7 @@ export const ko: Text = {
       draining: "비우는 중",
       stopped: "끝남",
       killed: "강제 종료됨",
+      step: "업데이트 단계",
       failed: "실패",
     },
     action: (name) =>

@@ -75,7 +75,7 @@ const rolloutEvent: z.ZodType<api.RolloutEvent> = z.object({
   rollout: z.string(),
   service: z.string(),
   instance: z.string(),
-  event: z.enum(["starting", "ready", "routed", "draining", "stopped", "killed", "failed"]),
+  event: z.enum(["starting", "ready", "routed", "draining", "stopped", "killed", "failed", "step"]),
   elapsedMs: ms,
   message: z.string().optional(),
 });
