@@ -10,6 +10,7 @@ import { join } from "node:path";
 import type { Status } from "../../config/control-api.ts";
 import { systemClock } from "../../config/system-time.ts";
 import { freeLoopbackPort } from "./outside/listen-on-loopback.ts";
+import type { SeededRandom } from "./plan/seeded-random.ts";
 import { isAlive, processesOf, signalPid } from "./processes.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
@@ -19,8 +20,8 @@ export interface Product {
   readonly home: string;
   readonly port: number;
   start(): void;
-  /** Starts it again when `npm start` has ended or is about to; repeatable. */
-  startAgain(): Promise<void>;
+  /** Starts it again whenever `npm start` has ended, a moment later, as systemd would; until `ending`. */
+  keepUp(random: SeededRandom, ending: AbortSignal): Promise<void>;
   ctl(...args: readonly string[]): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>;
   /** What owld says, or null when it does not within `timeoutMs`. */
   status(timeoutMs?: number): Promise<Status | null>;
@@ -71,12 +72,13 @@ export async function createProduct(wanted: ProductWanted): Promise<Product> {
         if (child === mine) ended = true;
       });
     },
-    async startAgain() {
-      for (let look = 0; look < 100 && !ended; look++) {
-        if (processesOf(home).some((one) => one.kind === "supervisor")) return;
-        await systemClock.sleep(50);
+    async keepUp(random, ending) {
+      while (!ending.aborted) {
+        await systemClock.sleep(200);
+        if (!ended || ending.aborted) continue;
+        await systemClock.sleep(random.whole(100, 3_000));
+        if (!ending.aborted && !processesOf(home).some((one) => one.kind === "supervisor")) product.start();
       }
-      product.start();
     },
     ctl: (...args) =>
       new Promise((resolve) => {

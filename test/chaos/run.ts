@@ -80,6 +80,8 @@ transcription: {engine: command, command: ["${home}/recordings/engine.sh", "{fil
     release: (home) => disk.unmount(join(home, "state")),
   });
   let left: readonly string[] = [];
+  const watching = new AbortController();
+  let kept = Promise.resolve();
   let figures: Report["figures"] = {};
   let injected: Report["injected"] = {};
   try {
@@ -93,6 +95,7 @@ transcription: {engine: command, command: ["${home}/recordings/engine.sh", "{fil
     product.start();
     await untilSteady(START_MS);
     timeline.note("steady");
+    kept = product.keepUp(createSeededRandom(wanted.seed + 0.5 * 2 ** 31), watching.signal);
     const caller = createCaller(product.port);
     if (!(await caller.signIn())) throw new Error("could not sign in");
     let giveUpAt = Number.POSITIVE_INFINITY;
@@ -114,7 +117,6 @@ transcription: {engine: command, command: ["${home}/recordings/engine.sh", "{fil
     const playbooks = runPlaybooks(context(2), { tools: tools.url }, wanted.load.playbooks);
     const batches = runBatches(context(3), archive.dir);
     const plain = sendPlain(context(4), wanted.load.plain);
-    const watching = new AbortController();
     const watched = watchReplicas({ home: product.home, timeline, disturbances, replicas: REPLICAS }, watching.signal);
 
     const injector = createInjector({ product, disturbances, timeline, smallState: disk.mounted });
@@ -135,7 +137,6 @@ transcription: {engine: command, command: ["${home}/recordings/engine.sh", "{fil
 
     const lastFaultAt = systemClock.now();
     timeline.note("the last fault is over");
-    await product.startAgain();
     const steady = await untilSteady(STEADY_MS).then(
       () => true,
       () => false,
@@ -211,6 +212,8 @@ transcription: {engine: command, command: ["${home}/recordings/engine.sh", "{fil
       if (supervisors.length !== 1) timeline.violation("there is not exactly one supervisor", { supervisors });
     }
   } finally {
+    watching.abort();
+    await kept;
     left = await product.stop(wanted.keep);
     if (left.length > 0) timeline.violation("processes were left behind after an orderly stop", { left });
     else timeline.note("stopped, nothing left behind");

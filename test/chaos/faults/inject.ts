@@ -110,8 +110,7 @@ export function createInjector(deps: InjectorDeps): Injector {
   async function killSupervisor(fault: PlannedFault, target: Found): Promise<void> {
     const close = disturbances.open(["supervisor", "replicas"], fault.name);
     signalPid(target.pid, "SIGKILL");
-    await systemClock.sleep(200 + fault.choice * 3_000);
-    await product.startAgain();
+    await systemClock.sleep(200);
     await until(async () => (await product.status()) !== null);
     close(2_000);
   }

@@ -14,6 +14,8 @@ export interface BatchRecord {
   counts: Readonly<Record<string, number>>;
   /** The greatest step backwards its progress was seen to make. */
   fellBack: number;
+  /** What was told of it, in order, for a person to look into. */
+  told: string[];
   items: readonly BatchItem[];
 }
 
@@ -58,6 +60,7 @@ export async function runBatch(context: LoadContext, archive: string, tag: strin
     state: "",
     counts: {},
     fellBack: 0,
+    told: [],
     items: [],
   };
   let progress = 0;
@@ -67,6 +70,8 @@ export async function runBatch(context: LoadContext, archive: string, tag: strin
       const now = typeof batch.body.progress === "number" ? batch.body.progress : 0;
       record.fellBack = Math.max(record.fellBack, progress - now);
       progress = now;
+      const told = `${now.toFixed(4)} ${JSON.stringify(batch.body.counts)}`;
+      if (record.told.at(-1) !== told) record.told.push(told);
       record.state = textOf(batch.body, "state");
       if (FINAL.includes(record.state)) {
         record.endedAt = batch.endedAt;
