@@ -11,6 +11,8 @@ import { exitCode } from "./run.mjs";
 import { say, words } from "./say.mjs";
 
 const RESTART_ME = 75;
+/** 128 + SIGKILL: nothing of what owld started has noticed. */
+const KILLED = 137;
 /** Terminal and npm send the same Ctrl-C within milliseconds of each other; a person takes longer. */
 const SAME_CTRL_C_MS = 600;
 
@@ -36,6 +38,7 @@ export async function runStart(args, onReady = async () => {}) {
     const code = await exited;
     over.abort();
     announced = (await announcing) || announced;
+    if (code === KILLED && !signals.asked) say.progress(words.killed);
     if (code !== RESTART_ME || signals.asked) return code;
   }
 }

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type AnswerReason, NO_CONTEXT, rawAnswer } from "../answers.ts";
 import type { Engine, EngineDeps } from "../engine.ts";
+import { DRAIN_IDLE_MS } from "../limits.ts";
 import type { Upstream } from "../upstreams.ts";
 import { answerRaw, HttpExchange } from "./exchange.ts";
 import { createIdlePool } from "./idle-pool.ts";
@@ -96,7 +97,8 @@ export function createHttpEngine(deps: EngineDeps): Engine {
     dropIdle: (upstream: Upstream) => pool.drop(upstream),
     drain() {
       draining = true;
-      server.closeIdleConnections();
+      // Not at once: the first request of a connection just accepted may be on its way. It is answered, then closed.
+      deps.clock.after(DRAIN_IDLE_MS, () => server.closeIdleConnections(), { unref: true });
     },
     connections: () => sockets.size,
     stop() {

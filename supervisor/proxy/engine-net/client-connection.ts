@@ -6,7 +6,7 @@ import { type AnswerReason, answerFor, isFailure } from "../answers.ts";
 import type { ClientFacts } from "../core/forwarding.ts";
 import { findValue, keptLines } from "../core/head-view.ts";
 import { type RequestScan, scanRequest } from "../core/request-head.ts";
-import { LINGER_BYTES, LINGER_MS } from "../limits.ts";
+import { DRAIN_IDLE_MS, LINGER_BYTES, LINGER_MS } from "../limits.ts";
 import type { NetEngineDeps } from "./engine.ts";
 import { Exchange } from "./exchange.ts";
 import { type HeadVerdict, MessageParser } from "./llhttp.ts";
@@ -339,9 +339,13 @@ export class ClientConnection {
     return { socket: this.socket, first };
   }
 
-  /** Draining: an idle connection ends now; a busy one with its answer. */
+  /**
+   * Draining: a busy connection ends with its answer, an idle one soon. Not now: the first request of a connection just
+   * accepted, or the next one of a busy client, may be on its way; it is answered with `Connection: close`.
+   */
   drain(): void {
-    if (this.#state === "head" && !this.#parser.inHead) this.#close();
+    if (this.#state !== "head" || this.#parser.inHead) return;
+    this.#deadlineMs = Math.min(this.#deadlineMs, this.#deps.nowMs() + DRAIN_IDLE_MS);
   }
 
   /** The client does not take its answer (true), or does again. */

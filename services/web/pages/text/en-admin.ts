@@ -115,7 +115,7 @@ export const enAdmin = {
   "ledger.jobsHandedBack": "Jobs handed back",
   "ledger.jobsCut": "Jobs cut",
   "ledger.jobsReclaimed": "Jobs reclaimed",
-  "ledger.killed": "Instances killed",
+  "ledger.instancesKilled": "Instances killed",
   "approval.update": "Update to {version}",
   "approval.restart": "Restart of {services}",
   "approval.all": "all services",

@@ -117,7 +117,7 @@ export const koAdmin: Readonly<Record<keyof typeof enAdmin, string>> = {
   "ledger.jobsHandedBack": "되돌린 작업",
   "ledger.jobsCut": "중단된 작업",
   "ledger.jobsReclaimed": "회수된 작업",
-  "ledger.killed": "강제 종료",
+  "ledger.instancesKilled": "강제 종료",
   "approval.update": "{version} 업데이트",
   "approval.restart": "{services} 재시작",
   "approval.all": "모든 서비스",
