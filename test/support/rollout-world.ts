@@ -128,7 +128,14 @@ export function createRolloutWorld(
       [...instances.values()].filter((one) => one.service === service && isServing(one)).length,
     rollout: () => rollout,
     begin() {
-      rollout = { id: "r-1", targets: [...instances.keys()], failure: null, cancelled: false, state: "running" };
+      rollout = {
+        id: "r-1",
+        targets: [...instances.keys()],
+        failure: null,
+        cancelled: false,
+        open: false,
+        state: "running",
+      };
     },
     cancel() {
       if (rollout !== null) rollout = { ...rollout, cancelled: true };
