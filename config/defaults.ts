@@ -27,7 +27,7 @@ export const DEFAULTS = {
   replicas: 2,
   pool: 20,
   concurrency: { chat: 8, transcription: 2, playbook: 4, "schema-analysis": 2 } satisfies Record<JobKind, number>,
-  /** Connections a bundled process holds besides its pool: LISTEN; for a worker LISTEN, heartbeat and statement cancels. */
+  /** Connections a bundled process holds besides its pool: LISTEN and pulse; a worker also cancels statements. */
   listeners: { web: 2, worker: 3 },
   health: { intervalMs: 5_000, timeoutMs: 2_000, uptimeMs: 2_000 },
   mailFrom: "owl@localhost",

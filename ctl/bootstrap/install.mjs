@@ -47,10 +47,10 @@ function matches(lock) {
   });
 }
 
+/** Only a package made for exactly this platform must be there: the others come and go with what needs them. */
 function isOurPlatform(entry) {
-  const fits = (list, value) => list === undefined || list.includes(value);
-  // A package for another C library counts as not ours: npm decides that one by itself.
-  return fits(entry.os, process.platform) && fits(entry.cpu, process.arch) && entry.libc === undefined;
+  const names = (list, value) => list !== undefined && list.includes(value);
+  return names(entry.os, process.platform) && names(entry.cpu, process.arch) && entry.libc === undefined;
 }
 
 async function install() {

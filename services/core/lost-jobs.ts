@@ -20,15 +20,3 @@ export function lostJobVerdict(row: JobKindRow, job: LostJob): LostVerdict {
   if (job.losses >= row.lossLimit) return { verdict: "fail", reason: `its worker was lost ${job.losses + 1} times` };
   return { verdict: "requeue", reason: row.why };
 }
-
-export interface Silence {
-  readonly heartbeatAgeMs: number;
-  readonly stalledAfterMs: number;
-  /** How long the observer's own heartbeat has succeeded without a break. */
-  readonly observerHealthyForMs: number;
-}
-
-/** True when a silent worker may be taken for gone: an observer that was cut off itself sees nothing. */
-export function mayDeclareGone(silence: Silence): boolean {
-  return silence.heartbeatAgeMs > silence.stalledAfterMs && silence.observerHealthyForMs > silence.stalledAfterMs;
-}

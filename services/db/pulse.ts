@@ -13,13 +13,18 @@ export interface Pulse {
   healthyForMs(): number;
 }
 
+/** What a beat needs of a connection. */
+export type PulseClient = Pick<pg.Client, "query" | "end">;
+
 export interface PulseOptions {
   readonly url: string;
+  /** Tests: how a connection is made. */
+  readonly connect?: () => Promise<PulseClient>;
   readonly clock: Clock;
   readonly intervalMs: number;
-  /** A success later than this after the one before is a break (we were frozen, or cut off). */
+  /** No success for this long, or a beat that took so long, is a break: we, or the database, were frozen or cut off. */
   readonly breakAfterMs: number;
-  readonly beat: (client: pg.Client) => Promise<void>;
+  readonly beat: (client: PulseClient) => Promise<void>;
   readonly onError: (error: Error) => void;
 }
 
@@ -27,7 +32,7 @@ export interface PulseOptions {
 export function createPulse(options: PulseOptions): Pulse {
   const { clock, intervalMs, breakAfterMs } = options;
   const stopping = new AbortController();
-  let client: pg.Client | null = null;
+  let client: PulseClient | null = null;
   let healthySince: number | null = null;
   let lastOkAt: number | null = null;
   let nudged = new AbortController();
@@ -51,10 +56,12 @@ export function createPulse(options: PulseOptions): Pulse {
   }
 
   async function beatOnce(): Promise<void> {
-    client ??= await connect();
+    client ??= await (options.connect ?? connect)();
     const startedAt = clock.monotonicMs();
     await options.beat(client);
-    if (healthySince === null || lastOkAt === null || startedAt - lastOkAt > breakAfterMs) healthySince = startedAt;
+    const doneAt = clock.monotonicMs();
+    // Trusted from the attempt's start: what happened while it was on its way is not known.
+    if (healthySince === null || lastOkAt === null || doneAt - lastOkAt > breakAfterMs) healthySince = doneAt;
     lastOkAt = startedAt;
   }
 
@@ -94,6 +101,10 @@ export function createPulse(options: PulseOptions): Pulse {
       if (old) await Promise.race([old.end().catch(() => undefined), clock.sleep(1_000)]);
     },
     nudge: () => nudged.abort(),
-    healthyForMs: () => (healthySince === null ? 0 : clock.monotonicMs() - healthySince),
+    healthyForMs() {
+      const now = clock.monotonicMs();
+      if (healthySince === null || lastOkAt === null || now - lastOkAt > breakAfterMs) return 0;
+      return now - healthySince;
+    },
   };
 }

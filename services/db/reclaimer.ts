@@ -12,7 +12,7 @@ import type { Listener } from "./listen.ts";
 import { lostEndings } from "./lost-endings.ts";
 import type { Database } from "./pool.ts";
 import type { JobQueue } from "./queue.ts";
-import { countReclaimed, markSilentWorkers } from "./workers.ts";
+import { countReclaimed, findSilentWorkers, markSilentWorkers } from "./workers.ts";
 
 export interface ReclaimerDeps {
   readonly db: Database;
@@ -69,12 +69,22 @@ export function createReclaimer(deps: ReclaimerDeps): Reclaimer {
     return done === true;
   }
 
-  async function runOnce(): Promise<number> {
-    if (deps.healthyForMs() > deps.stalledAfterMs) {
-      for (const worker of await markSilentWorkers(db, deps.stalledAfterMs)) {
-        log.warn({ worker, stalledAfterMs: deps.stalledAfterMs }, "worker is silent: taken for gone");
-      }
+  /**
+   * Looks, asks again whether our own heartbeat was unbroken while we looked, and only then marks: a statement that
+   * waited in a frozen database would find everybody silent in the moment of its thaw.
+   */
+  async function declareSilentWorkers(): Promise<void> {
+    const mayDeclare = () => deps.healthyForMs() > deps.stalledAfterMs;
+    if (!mayDeclare()) return;
+    const silent = await findSilentWorkers(db, deps.stalledAfterMs);
+    if (!silent || !mayDeclare()) return;
+    for (const worker of await markSilentWorkers(db, silent, deps.stalledAfterMs)) {
+      log.warn({ worker, stalledAfterMs: deps.stalledAfterMs }, "worker is silent: taken for gone");
     }
+  }
+
+  async function runOnce(): Promise<number> {
+    await declareSilentWorkers();
     let count = 0;
     for (const row of await findLostRows(db)) if (await reclaim(row)) count += 1;
     return count;

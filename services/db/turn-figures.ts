@@ -49,3 +49,27 @@ export async function queueFigures(sql: Sql): Promise<readonly QueueFigure[]> {
   const { rows } = await sql.query<QueueFigure>(parts.join(" UNION ALL "));
   return rows;
 }
+
+/** Ends of the histogram's bars, s; the finish budget is made one of them, so that it lies between two bars. */
+const BAR_ENDS_S = [1, 3, 10, 30, 60, 120, 180, 300, 600, 1_800];
+
+export interface HistogramBar {
+  readonly fromMs: number;
+  /** null: everything longer. */
+  readonly toMs: number | null;
+  readonly count: number;
+}
+
+/** How many turns that ended within `sinceMs` took how long, in bars that `finishMs` falls between. */
+export async function turnHistogram(sql: Sql, sinceMs: number, finishMs: number): Promise<readonly HistogramBar[]> {
+  const ends = [...new Set([...BAR_ENDS_S.map((end) => end * 1_000), finishMs])].sort((a, b) => a - b);
+  const { rows } = await sql.query<{ bar: number; count: number }>(
+    `SELECT width_bucket(ms, $2::float8[]) AS bar, count(*)::int AS count
+       FROM (SELECT (extract(epoch FROM ended_at - coalesce(claimed_at, created_at)) * 1000)::float8 AS ms
+               FROM owl.turn WHERE ended_at > clock_timestamp() - make_interval(secs => $1::float8 / 1000)) t
+      GROUP BY bar`,
+    [sinceMs, ends],
+  );
+  const counts = new Map(rows.map((row) => [row.bar, row.count]));
+  return [0, ...ends].map((fromMs, bar) => ({ fromMs, toMs: ends[bar] ?? null, count: counts.get(bar) ?? 0 }));
+}

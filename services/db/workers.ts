@@ -59,13 +59,36 @@ export async function markWorkerGone(sql: Sql, id: string): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** Marks every worker gone whose heartbeat is older than `stalledAfterMs`; gives their ids. */
-export async function markSilentWorkers(sql: Sql, stalledAfterMs: number): Promise<readonly string[]> {
+export interface SilentWorkers {
+  readonly ids: readonly string[];
+  /** When they were looked at, by the database's clock. */
+  readonly readAt: Date;
+}
+
+/** Workers whose heartbeat is older than `stalledAfterMs`; null when there is none. */
+export async function findSilentWorkers(sql: Sql, stalledAfterMs: number): Promise<SilentWorkers | null> {
+  const { rows } = await sql.query<{ ids: string[] | null; readAt: Date }>(
+    `SELECT array_agg(id) AS ids, clock_timestamp() AS "readAt" FROM owl.worker
+      WHERE gone_at IS NULL AND stopped_at IS NULL
+        AND heartbeat_at < clock_timestamp() - make_interval(secs => $1::float8 / 1000)`,
+    [stalledAfterMs],
+  );
+  const row = rows[0];
+  return row?.ids ? { ids: row.ids, readAt: row.readAt } : null;
+}
+
+/** Marks those gone that are silent still; none when the look was more than a second ago (a database that hung). */
+export async function markSilentWorkers(
+  sql: Sql,
+  silent: SilentWorkers,
+  stalledAfterMs: number,
+): Promise<readonly string[]> {
   const { rows } = await sql.query<{ id: string }>(
     `UPDATE owl.worker SET gone_at = clock_timestamp()
-      WHERE gone_at IS NULL AND stopped_at IS NULL
-        AND heartbeat_at < clock_timestamp() - make_interval(secs => $1::float8 / 1000) RETURNING id`,
-    [stalledAfterMs],
+      WHERE id = ANY($1) AND gone_at IS NULL AND stopped_at IS NULL
+        AND clock_timestamp() < $2::timestamptz + interval '1 second'
+        AND heartbeat_at < clock_timestamp() - make_interval(secs => $3::float8 / 1000) RETURNING id`,
+    [silent.ids, silent.readAt, stalledAfterMs],
   );
   return rows.map((row) => row.id);
 }

@@ -10,6 +10,7 @@ import type { Routes, WebDeps } from "./deps.ts";
 import { servePages } from "./pages/serve.ts";
 import { problemSchema, sendProblem } from "./problems.ts";
 import { adminRoutes } from "./routes/admin.ts";
+import { adminLogRoutes } from "./routes/admin-logs.ts";
 import { adminUserRoutes } from "./routes/admin-users.ts";
 import { batchRoutes } from "./routes/batches.ts";
 import { conversationRoutes } from "./routes/conversations.ts";
@@ -32,6 +33,7 @@ const ROUTES: readonly Routes[] = [
   internalBatchRoutes,
   adminRoutes,
   adminUserRoutes,
+  adminLogRoutes,
 ];
 
 /** Paths of /api that need no session. */

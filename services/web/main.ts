@@ -33,7 +33,7 @@ const pulse = createPulse({
   url,
   clock,
   intervalMs,
-  breakAfterMs: stalledAfterMs,
+  breakAfterMs: stalledAfterMs / 2,
   async beat(client) {
     await client.query("SELECT 1");
   },

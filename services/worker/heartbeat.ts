@@ -27,7 +27,7 @@ export function createHeartbeat(deps: HeartbeatDeps): Pulse {
     url: deps.url,
     clock: deps.clock,
     intervalMs: deps.intervalMs,
-    breakAfterMs: deps.stalledAfterMs,
+    breakAfterMs: deps.stalledAfterMs / 2,
     async beat(client) {
       const values = [deps.id, JSON.stringify(deps.jobs()), JSON.stringify(deps.counts())];
       const { rowCount } = await client.query(HEARTBEAT, values);

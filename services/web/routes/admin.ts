@@ -5,7 +5,7 @@ import { OwlError } from "../../../config/errors.ts";
 import { listAudit, recordAudit } from "../../db/audit.ts";
 import type { Sql } from "../../db/pool.ts";
 import { findSystemStatus, insertApproval, listApprovals, listOffers } from "../../db/system.ts";
-import { queueFigures, turnFigures } from "../../db/turn-figures.ts";
+import { queueFigures, turnFigures, turnHistogram } from "../../db/turn-figures.ts";
 import { listWorkers } from "../../db/workers.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
@@ -27,11 +27,13 @@ export const adminRoutes: Routes = (app, deps) => {
     },
     async (request) => {
       administratorOf(request);
-      const [found, workers, queues, turns] = await Promise.all([
+      const { finishMs } = deps.config.turn;
+      const [found, workers, queues, turns, histogram] = await Promise.all([
         findSystemStatus(deps.db),
         listWorkers(deps.db, deps.config.heartbeat.stalledAfterMs),
         queueFigures(deps.db),
         turnFigures(deps.db, DAY_MS),
+        turnHistogram(deps.db, DAY_MS, finishMs),
       ]);
       return {
         release: deps.release,
@@ -40,7 +42,7 @@ export const adminRoutes: Routes = (app, deps) => {
         statusAgeMs: found?.ageMs ?? null,
         workers,
         queues,
-        turns: { finishMs: deps.config.turn.finishMs, sinceMs: DAY_MS, outcomes: turns },
+        turns: { finishMs, sinceMs: DAY_MS, outcomes: turns, histogram },
       };
     },
   );

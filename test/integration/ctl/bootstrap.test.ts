@@ -84,6 +84,7 @@ describe("installing", () => {
         packages: {
           "node_modules/a": { version: "1.0.0" },
           "node_modules/b": { version: "1", optional: true, os: ["aix"] },
+          "node_modules/c": { version: "1", optional: true },
         },
       }),
     );

@@ -1,5 +1,41 @@
+// The whole installation on one page, with pages beside it for what is looked at closely.
+// Invariant: nothing here has power: Restart and Update write an approval that the supervisor executes.
+
 import type { VNode } from "preact";
+import { follow } from "../routes.ts";
 import { t } from "../text/text.ts";
-export default function Page(_props: { readonly id: string | null }): VNode {
-  return <p class="loading">{t("loading")}</p>;
+import { AuditView } from "./audit-view.tsx";
+import { LogsView } from "./logs-view.tsx";
+import { OverviewView } from "./overview-view.tsx";
+import { UpdatesView } from "./updates-view.tsx";
+import { UsersView } from "./users-view.tsx";
+
+const SECTIONS = ["overview", "updates", "logs", "users", "audit"] as const;
+
+export default function AdminPage({ id }: { readonly id: string | null }): VNode {
+  const section = SECTIONS.find((name) => name === id) ?? "overview";
+  return (
+    <section class="page admin">
+      <header class="page-head">
+        <h1>{t("nav.admin")}</h1>
+        <nav class="tabs" aria-label={t("nav.admin")}>
+          {SECTIONS.map((name) => (
+            <a
+              key={name}
+              href={name === "overview" ? "/admin" : `/admin/${name}`}
+              aria-current={name === section ? "page" : undefined}
+              onClick={follow}
+            >
+              {t(`admin.${name}`)}
+            </a>
+          ))}
+        </nav>
+      </header>
+      {section === "overview" && <OverviewView />}
+      {section === "updates" && <UpdatesView />}
+      {section === "logs" && <LogsView />}
+      {section === "users" && <UsersView />}
+      {section === "audit" && <AuditView />}
+    </section>
+  );
 }

@@ -1,0 +1,49 @@
+// Who did what from where, newest first.
+
+import type { VNode } from "preact";
+import { Failure } from "../parts/failure.tsx";
+import { useNow } from "../parts/now.ts";
+import { momentText, t } from "../text/text.ts";
+import { usePolled } from "./system.ts";
+
+interface Entry {
+  readonly id: number;
+  readonly at: string;
+  readonly account: string | null;
+  readonly address: string | null;
+  readonly action: string;
+  readonly target: string | null;
+}
+
+export function AuditView(): VNode {
+  const { value, failed } = usePolled<{ items: readonly Entry[] }>("/api/admin/audit", 15_000);
+  const now = useNow(60_000);
+  if (!value) return failed ? <Failure text={failed} /> : <p class="loading">{t("loading")}</p>;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reachable by keyboard
+    <section class="card scroll" tabIndex={0} aria-label={t("admin.audit")}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{t("audit.at")}</th>
+            <th scope="col">{t("audit.who")}</th>
+            <th scope="col">{t("audit.what")}</th>
+            <th scope="col">{t("audit.from")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {value.items.map((entry) => (
+            <tr key={entry.id}>
+              <td>{momentText(entry.at, now)}</td>
+              <td>{entry.account ?? "–"}</td>
+              <td>
+                <code>{entry.action}</code> {entry.target ?? ""}
+              </td>
+              <td>{entry.address ?? "–"}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

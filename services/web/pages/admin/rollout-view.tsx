@@ -1,0 +1,104 @@
+// A rollout as it goes on: its steps, then its ledger; and approvals with their progress.
+
+import type { VNode } from "preact";
+import type { Rollout, RolloutLedger } from "../../../../config/control-api.ts";
+import { durationText } from "../core/duration.ts";
+import { useNow } from "../parts/now.ts";
+import { languageNow, momentText, numberText, type TextKey, t } from "../text/text.ts";
+import type { Approval } from "./system.ts";
+
+export function RolloutView({ rollout }: { readonly rollout: Rollout }): VNode {
+  const now = useNow(1_000, rollout.endedAt === null);
+  const language = languageNow();
+  const elapsed = (rollout.endedAt ? Date.parse(rollout.endedAt) : now) - Date.parse(rollout.startedAt);
+  return (
+    <section class="card rollout" data-state={rollout.state}>
+      <h2>
+        {t(`rollout.${rollout.kind}`)} {rollout.id}
+        <span class={`state state-${rollout.state}`}>{t(`rolloutState.${rollout.state}`)}</span>
+      </h2>
+      <p class="soft">
+        {t("rollout.elapsed", { elapsed: durationText(elapsed, language) })}
+        {rollout.estimate &&
+          ` · ${t("rollout.expected", { expected: durationText(rollout.estimate.expectedMs, language), worst: durationText(rollout.estimate.worstMs, language) })}`}
+      </p>
+      {rollout.reason && <p class={rollout.state === "failed" ? "bad" : ""}>{rollout.reason}</p>}
+      <ol class="steps">
+        {rollout.steps.map((step) => (
+          <li key={step.n} data-state={step.state}>
+            <span class="mark" aria-hidden="true" />
+            <span class="grow">
+              {stepText(step.action)} {step.instance ?? step.service}
+            </span>
+            <span class="soft">{t(`step.${step.state}`)}</span>
+            <span class="soft">{step.startedAt ? durationText(step.elapsedMs, language) : ""}</span>
+          </li>
+        ))}
+      </ol>
+      {rollout.ledger && <Ledger ledger={rollout.ledger} />}
+    </section>
+  );
+}
+
+const ACTIONS = ["start", "ready", "route", "drain", "stop", "migrate"] as const;
+
+function stepText(action: string): string {
+  const known = ACTIONS.find((name) => name === action);
+  return known ? t(`action.${known}`) : action;
+}
+
+const LEDGER = [
+  "requestsFailed",
+  "retriedAtConnect",
+  "drainedInFlight",
+  "longestDrainMs",
+  "streamsMoved",
+  "jobsFinished",
+  "jobsHandedBack",
+  "jobsCut",
+  "jobsReclaimed",
+  "killed",
+] as const satisfies readonly (keyof RolloutLedger)[];
+
+function Ledger({ ledger }: { readonly ledger: RolloutLedger }): VNode {
+  return (
+    <dl class="figures">
+      {LEDGER.map((key) => (
+        <div key={key}>
+          <dt>{t(`ledger.${key}` satisfies TextKey)}</dt>
+          <dd>{key === "longestDrainMs" ? durationText(ledger[key], languageNow()) : numberText(ledger[key])}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export function ApprovalList({ approvals }: { readonly approvals: readonly Approval[] }): VNode {
+  const now = useNow(60_000);
+  return (
+    <ul class="approvals">
+      {approvals.map((item) => (
+        <li key={item.id} class="card" data-state={item.state}>
+          <p>
+            <strong>
+              {item.kind === "update"
+                ? t("approval.update", { version: item.version ?? "" })
+                : t("approval.restart", { services: item.services?.join(", ") || t("approval.all") })}
+            </strong>{" "}
+            <span class={`state state-${item.state}`}>{t(`approvalState.${item.state}`)}</span>
+          </p>
+          <p class="soft">{t("approval.by", { by: item.by, at: momentText(item.createdAt, now) })}</p>
+          {item.message && (
+            <p class={item.state === "failed" || item.state === "refused" ? "bad" : ""}>{item.message}</p>
+          )}
+          {item.progress?.steps && item.progress.id && item.progress.startedAt && (
+            <details open={item.state === "running"}>
+              <summary>{t("approval.steps")}</summary>
+              <RolloutView rollout={item.progress as Rollout} />
+            </details>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,183 @@
+// Accounts: add, disable, new one-time password.
+
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { call } from "../api.ts";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { Confirm, Dialog } from "../parts/dialog.tsx";
+import { Failure, failureText } from "../parts/failure.tsx";
+import { useNow } from "../parts/now.ts";
+import { useAct } from "../sign-in.tsx";
+import { momentText, t } from "../text/text.ts";
+import { usePolled } from "./system.ts";
+
+interface User {
+  readonly name: string;
+  readonly role: "administrator" | "member";
+  readonly disabled: boolean;
+  readonly initialPassword: boolean;
+  readonly createdAt: string;
+}
+
+interface Made {
+  readonly name: string;
+  readonly password: string | null;
+}
+
+type Asked = { readonly act: "reset" | "disable"; readonly user: User };
+
+export function UsersView(): VNode {
+  const { value, failed, refresh } = usePolled<{ items: readonly User[] }>("/api/admin/users", 30_000);
+  const [adding, setAdding] = useState(false);
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const [made, setMade] = useState<Made | null>(null);
+  const [refused, setRefused] = useState<string | null>(null);
+  const now = useNow(60_000);
+  if (!value) return failed ? <Failure text={failed} /> : <p class="loading">{t("loading")}</p>;
+
+  const change = (user: User, verb: "password" | "disable" | "enable"): void => {
+    setRefused(null);
+    call<Made | null>(`/api/admin/users/${encodeURIComponent(user.name)}/${verb}`, { method: "POST" }).then(
+      (answer) => {
+        if (verb === "password" && answer) setMade(answer);
+        refresh();
+      },
+      (error: unknown) => setRefused(failureText(error)),
+    );
+  };
+
+  return (
+    <>
+      {failed && <Failure text={failed} />}
+      {refused && <Failure text={refused} />}
+      <p>
+        <button type="button" class="primary" onClick={() => setAdding(true)}>
+          {t("users.add")}
+        </button>
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reachable by keyboard */}
+      <section class="card scroll" tabIndex={0} aria-label={t("admin.users")}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{t("signIn.name")}</th>
+              <th scope="col">{t("users.role")}</th>
+              <th scope="col">{t("admin.state")}</th>
+              <th scope="col">{t("users.created")}</th>
+              <th scope="col">
+                <span class="visually-hidden">{t("users.acts")}</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {value.items.map((user) => (
+              <tr key={user.name}>
+                <td>{user.name}</td>
+                <td>{t(`role.${user.role}`)}</td>
+                <td>
+                  {user.disabled ? t("users.disabled") : user.initialPassword ? t("users.initial") : t("users.active")}
+                </td>
+                <td>{momentText(user.createdAt, now)}</td>
+                <td class="acts">
+                  <button type="button" class="link" onClick={() => setAsked({ act: "reset", user })}>
+                    {t("users.reset")}
+                  </button>
+                  <button
+                    type="button"
+                    class="link"
+                    onClick={() => (user.disabled ? change(user, "enable") : setAsked({ act: "disable", user }))}
+                  >
+                    {user.disabled ? t("users.enable") : t("users.disable")}
+                  </button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {adding && (
+        <AddDialog
+          onClose={() => setAdding(false)}
+          onMade={(answer) => {
+            setAdding(false);
+            setMade(answer);
+            refresh();
+          }}
+        />
+      )}
+      {asked && (
+        <Confirm
+          title={t(`users.${asked.act}Title`, { name: asked.user.name })}
+          text={t(`users.${asked.act}Text`)}
+          action={asked.act === "reset" ? t("users.reset") : t("users.disable")}
+          danger={asked.act === "disable"}
+          onClose={() => setAsked(null)}
+          onConfirm={() => {
+            setAsked(null);
+            change(asked.user, asked.act === "reset" ? "password" : "disable");
+          }}
+        />
+      )}
+      {made?.password && (
+        <Dialog title={t("users.madeTitle", { name: made.name })} onClose={() => setMade(null)}>
+          <p>{t("users.madeText")}</p>
+          <p class="secret">
+            <code>{made.password}</code>
+            <CopyButton text={made.password} />
+          </p>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function AddDialog({
+  onClose,
+  onMade,
+}: {
+  readonly onClose: () => void;
+  readonly onMade: (made: Made) => void;
+}): VNode {
+  const [name, setName] = useState("");
+  const [role, setRole] = useState<User["role"]>("member");
+  const act = useAct();
+  return (
+    <Dialog title={t("users.add")} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          act.run(async () => onMade(await call<Made>("/api/admin/users", { method: "POST", body: { name, role } })));
+        }}
+      >
+        <label>
+          {t("signIn.name")}
+          <input
+            required
+            maxLength={64}
+            pattern="[A-Za-z0-9][A-Za-z0-9._@\-]*"
+            autocapitalize="none"
+            spellcheck={false}
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        </label>
+        <label>
+          {t("users.role")}
+          <select value={role} onChange={(event) => setRole(event.currentTarget.value as User["role"])}>
+            <option value="member">{t("role.member")}</option>
+            <option value="administrator">{t("role.administrator")}</option>
+          </select>
+        </label>
+        {act.failed && <Failure text={act.failed} />}
+        <footer>
+          <button type="button" onClick={onClose}>
+            {t("cancel")}
+          </button>
+          <button type="submit" class="primary" disabled={act.busy}>
+            {t("users.add")}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

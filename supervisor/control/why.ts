@@ -1,0 +1,92 @@
+// One screen that answers "why is it as it is" for a service or an instance.
+// Invariant: names of changed environment variables are told, values never.
+
+import type { AppConfig, Config } from "../../config/config.ts";
+import type { Why, WhyInstance, WorkerStatus } from "../../config/control-api.ts";
+import { type Clock, isoTime } from "../../config/time.ts";
+import type { Instance } from "../core/instance.ts";
+import { isCrashLooping } from "../core/restart-policy.ts";
+import type { HealthWatch } from "../health-watch.ts";
+import type { InstanceBook } from "../instance-book.ts";
+import type { InstanceLogs, ProcessTable } from "../ports.ts";
+import { unknownInstance } from "./names.ts";
+
+export interface WhyParts {
+  readonly clock: Clock;
+  readonly book: InstanceBook;
+  readonly health: HealthWatch;
+  readonly table: ProcessTable;
+  readonly logs: InstanceLogs;
+  readonly mark: string;
+  readonly config: () => Config;
+  readonly app: (config: Config) => AppConfig | null;
+  readonly workers: () => readonly WorkerStatus[] | null;
+  readonly crashesOf: (service: string) => readonly number[];
+  /** Hashes of the environment the instance would get now. */
+  readonly envNow: (instance: Instance) => Readonly<Record<string, string>> | null;
+}
+
+const LINES = 20;
+
+/** Throws `instance.unknown` with the nearest name. */
+export async function explain(parts: WhyParts, target: string, services: readonly string[]): Promise<Why> {
+  const isService = services.includes(target);
+  const found = parts.book.all().filter((one) => (isService ? one.service === target : one.id === target));
+  if (!isService && found.length === 0) {
+    throw unknownInstance(target, [...services, ...parts.book.all().map(({ id }) => id)]);
+  }
+  const instances = await Promise.all(found.map((one) => explainOne(parts, one)));
+  return {
+    target,
+    kind: isService ? "service" : "instance",
+    summary: summarize(parts, target, isService, found),
+    instances,
+  };
+}
+
+async function explainOne(parts: WhyParts, instance: Instance): Promise<WhyInstance> {
+  const { clock } = parts;
+  const worker = parts.workers()?.find(({ id }) => id === instance.id);
+  const marked = parts.table.marked(parts.mark).filter((one) => one.instance === instance.id);
+  const pid = instance.state === "backoff" ? null : (instance.identity?.pid ?? null);
+  const left = new Map(marked.filter((one) => one.identity.pid !== pid).map((one) => [one.identity.pid, one.command]));
+  const group = instance.identity === null ? [] : parts.table.groupMembers(instance.identity);
+  for (const member of group) if (member.pid !== pid) left.set(member.pid, member.command);
+  const now = parts.envNow(instance);
+  const names = new Set([...Object.keys(instance.envHashes), ...Object.keys(now ?? {})]);
+  const probe = parts.health.last(instance.id);
+  const deadline = instance.state === "backoff" ? instance.deadline : null;
+  const restMs = deadline === null ? 0 : Math.max(0, deadline.atMs - clock.monotonicMs());
+  return {
+    id: instance.id,
+    service: instance.service,
+    state: instance.state,
+    wanted: instance.wanted,
+    pid,
+    startedAt: isoTime(instance.startedAt),
+    restarts: instance.restarts,
+    lastExit: instance.lastExit,
+    lastProbe: probe && { at: probe.at, ok: probe.ok, status: probe.status, body: probe.body, error: probe.error },
+    heartbeatAgeMs: worker?.heartbeatAgeMs ?? null,
+    backoff:
+      deadline === null
+        ? null
+        : { attempt: instance.attempt, delayMs: Math.round(restMs), nextTryAt: isoTime(clock.now() + restMs) },
+    leftOver: [...left].map(([one, command]) => ({ pid: one, command })),
+    changedEnv: now === null ? [] : [...names].filter((name) => instance.envHashes[name] !== now[name]).sort(),
+    log: await parts.logs.tail(instance.id, LINES),
+  };
+}
+
+function summarize(parts: WhyParts, target: string, isService: boolean, found: readonly Instance[]): string[] {
+  const lines = found.map((one) => {
+    const cause = one.cause ?? one.replaceCause;
+    const what = one.leaving === null ? one.state : `${one.state}, on its way out`;
+    return `${one.id} is ${what}${cause === null ? "" : `: ${cause}`}${cause?.endsWith(".") ? "" : "."}`;
+  });
+  if (!isService) return lines;
+  if (isCrashLooping(parts.crashesOf(target), parts.clock.monotonicMs())) {
+    lines.unshift(`${target} is crash-looping: 5 crashes within 60 s. It is tried again every 30 s.`);
+  }
+  return lines.length === 0 ? [`${target} has no instance.`] : lines;
+}

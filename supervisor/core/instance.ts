@@ -1,0 +1,120 @@
+// An instance: what is kept of it, and how it may move. Pure.
+//
+//   starting --passed--> ready <--passed-- unhealthy <--failing-- ready        moved by the health checks
+//   starting --tooLate--> unhealthy                                            moved by the health deadline
+//   starting|ready|unhealthy --crashed--> backoff                              moved by an exit nobody asked for
+//   starting|ready|unhealthy --signalled--> draining --killed--> stopping      moved by the stop sequence
+//   starting|draining|stopping|... --ended--> exited                           moved by the exit that was asked for
+//
+// Invariant: `wanted` (what should be) and `state` (what is) are two fields; only `moveInstance` changes `state`.
+
+import type { InstanceState, LastExit } from "../../config/control-api.ts";
+import type { MonotonicMs, WallMs } from "../../config/time.ts";
+import { type MoveTable, move } from "./machine.ts";
+
+export type InstanceEvent = "passed" | "failing" | "tooLate" | "crashed" | "signalled" | "killed" | "ended";
+
+export const INSTANCE_MOVES: MoveTable<InstanceState, InstanceEvent> = {
+  starting: {
+    passed: "ready",
+    tooLate: "unhealthy",
+    crashed: "backoff",
+    signalled: "draining",
+    killed: "stopping",
+    ended: "exited",
+  },
+  ready: { failing: "unhealthy", crashed: "backoff", signalled: "draining", killed: "stopping", ended: "exited" },
+  unhealthy: { passed: "ready", crashed: "backoff", signalled: "draining", killed: "stopping", ended: "exited" },
+  draining: { killed: "stopping", ended: "exited" },
+  stopping: { ended: "exited" },
+  backoff: { ended: "exited" },
+  exited: {},
+};
+
+/** How far it is on its way out, beside its state. */
+export type Leaving =
+  /** Leaves the routing table; every proxy must acknowledge. */
+  | "unrouting"
+  /** Out of the table; waits until nothing is in flight, or the drain timeout. */
+  | "idling"
+  /** The signal is about to be sent (written before, so that it is sent once more rather than never). */
+  | "signalling"
+  | "signalled";
+
+/** An instant of this boot's monotonic clock that every tick looks at again. */
+export interface Deadline {
+  readonly kind: "health" | "idle" | "grace" | "backoff" | "unhealthy";
+  readonly atMs: MonotonicMs;
+}
+
+export interface InstanceIdentity {
+  readonly pid: number;
+  readonly startTicks: string;
+  readonly bootId: string;
+}
+
+/** The record of one instance, as it is stored. */
+export interface Instance {
+  readonly id: string;
+  readonly service: string;
+  readonly number: number;
+  readonly state: InstanceState;
+  readonly wanted: "up" | "down";
+  readonly leaving: Leaving | null;
+  /** null: written, but not yet spawned as far as we know. */
+  readonly identity: InstanceIdentity | null;
+  readonly release: string;
+  /** Hash of all that shapes the process: another one means a reload must replace it. */
+  readonly configHash: string;
+  /** Hashes of its environment's values by name, for `owlctl why`. */
+  readonly envHashes: Readonly<Record<string, string>>;
+  readonly target: InstanceTarget;
+  readonly startedAt: WallMs;
+  readonly startedMs: MonotonicMs;
+  readonly bootId: string;
+  readonly readyMs: MonotonicMs | null;
+  readonly signalledMs: MonotonicMs | null;
+  /** In the table every proxy acknowledged; without routes: ready. */
+  readonly routed: boolean;
+  readonly deadline: Deadline | null;
+  /** The rollout that started it. */
+  readonly rollout: string | null;
+  /** The instance it takes the place of, while both live. */
+  readonly replaces: string | null;
+  /** Why it is to be replaced (new first), or null. */
+  readonly replaceCause: string | null;
+  /** First reason it was told to go. */
+  readonly cause: string | null;
+  /** SIGKILL was sent by us. */
+  readonly wasKilled: boolean;
+  /** Crashes in this place, and how many of them since it was last calm. */
+  readonly restarts: number;
+  readonly attempt: number;
+  readonly lastExit: LastExit | null;
+  /** How it goes, kept for the day its service is gone from the configuration. */
+  readonly stop: { readonly graceMs: number; readonly signal: string; readonly after: "idle" | "routed-out" };
+}
+
+export type InstanceTarget = { readonly socket: string } | { readonly host: string; readonly port: number } | null;
+
+/** The instance after `event`; null when the event means nothing in its state. */
+export function moveInstance(instance: Instance, event: InstanceEvent): Instance | null {
+  const moved = move(INSTANCE_MOVES, instance.state, event);
+  return moved.moved ? { ...instance, state: moved.to } : null;
+}
+
+/** Is there a process (or about to be one)? */
+export function isLiving(instance: Instance): boolean {
+  return instance.state !== "backoff" && instance.state !== "exited";
+}
+
+/** Counts as ready for `status` and for the invariant: may get work, and is meant to. */
+export function isServing(instance: Instance): boolean {
+  return instance.state === "ready" && instance.leaving === null;
+}
+
+/** The number in an instance's name; null when `id` is none of `service`. */
+export function numberOf(id: string, service: string): number | null {
+  const found = id.startsWith(`${service}-`) ? /^\d+$/.exec(id.slice(service.length + 1)) : null;
+  return found ? Number(found[0]) : null;
+}

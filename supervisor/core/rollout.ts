@@ -1,0 +1,188 @@
+// THE decision: the world as it is in, the next actions out; asked again after every event until nothing is left to do.
+// Pure and level-triggered: it looks at facts, never at what was decided before, so an owld killed at any line of a
+// rollout is continued by the next one simply by asking again.
+// Invariants: never fewer ready than replicas by our doing (an old one goes only when its successor is routed); at most
+// one place of a rollout is being filled at a time; only a rollout's own new instance is removed when it fails.
+
+import type { MonotonicMs } from "../../config/time.ts";
+import { admitInstance } from "./connection-budget.ts";
+import { type Instance, isLiving } from "./instance.ts";
+
+export interface ServiceFacts {
+  readonly name: string;
+  /** How many there should be now: replicas, less those an operator stopped, 0 when the service is stopped. */
+  readonly wanted: number;
+  readonly connections: number;
+  /** Peak memory of one instance so far x 1.2; null: not measured. */
+  readonly memoryBytes: number | null;
+  /** Nothing may be started yet (the database is not up). */
+  readonly held: boolean;
+}
+
+export interface RolloutFacts {
+  readonly id: string;
+  /** Old instances in the order they go. */
+  readonly targets: readonly string[];
+  readonly failure: string | null;
+  readonly cancelled: boolean;
+}
+
+export interface World {
+  /** In the order of owl.yaml. */
+  readonly services: readonly ServiceFacts[];
+  readonly instances: readonly Instance[];
+  readonly rollout: RolloutFacts | null;
+  readonly surge: "auto" | number;
+  /** PostgreSQL's limit for us; null: not known. */
+  readonly connectionLimit: number | null;
+  /** What may be used; null: not known. */
+  readonly memoryBytes: number | null;
+  /** Everything is to end. */
+  readonly stopping: boolean;
+  /** No rollout may go on (its steps cannot be written). */
+  readonly paused: boolean;
+  readonly nowMs: MonotonicMs;
+}
+
+export type Action =
+  | {
+      readonly kind: "start";
+      readonly service: string;
+      /** The living instance whose place it is to take. */
+      readonly replaces: string | null;
+      /** The crashed one it follows. */
+      readonly follows: string | null;
+      readonly rollout: string | null;
+    }
+  | { readonly kind: "leave"; readonly instance: string; readonly cause: string }
+  | { readonly kind: "discard"; readonly instance: string }
+  | { readonly kind: "replace"; readonly instance: string; readonly cause: string }
+  /** A new instance of the rollout did not come up: it alone is removed. */
+  | { readonly kind: "fail"; readonly instance: string }
+  | { readonly kind: "end"; readonly state: "succeeded" | "failed" | "cancelled" };
+
+/** What is to be done now. Empty: nothing until the next event or deadline. */
+export function decide(world: World): readonly Action[] {
+  if (world.stopping) return world.instances.flatMap((instance) => sendAway(instance, "owld stops"));
+  const known = new Set(world.services.map(({ name }) => name));
+  const orphans = world.instances.filter(({ service }) => !known.has(service));
+  const failed = failedOfRollout(world);
+  if (failed !== null) return [{ kind: "fail", instance: failed }];
+  return [
+    ...orphans.flatMap((instance) => sendAway(instance, "its service is gone from the configuration")),
+    ...world.services.flatMap((service) => fillService(world, service)),
+    ...stepRollout(world),
+  ];
+}
+
+function sendAway(instance: Instance, cause: string): Action[] {
+  if (instance.wanted === "down") return [];
+  if (!isLiving(instance)) return [{ kind: "discard", instance: instance.id }];
+  return [{ kind: "leave", instance: instance.id, cause }];
+}
+
+/** Brings one service to its number and moves its replacements on. */
+function fillService(world: World, service: ServiceFacts): Action[] {
+  const up = world.instances.filter((one) => one.service === service.name && one.wanted === "up");
+  const find = (id: string | null): Instance | undefined => up.find((one) => one.id === id);
+  // Beside the one whose place it takes, an instance is no place of its own.
+  const places = up.filter((one) => {
+    const old = find(one.replaces);
+    return old === undefined || !isLiving(old);
+  });
+  const surplus = places.length - service.wanted;
+  if (surplus > 0) {
+    const cause = `${service.name} is to have ${service.wanted}`;
+    return places
+      .toSorted((a, b) => standing(a) - standing(b) || a.number - b.number)
+      .slice(0, surplus)
+      .flatMap((one) => sendAway(one, cause));
+  }
+  const actions: Action[] = [];
+  if (!service.held && mayStart(world, service)) {
+    for (let missing = surplus; missing < 0; missing++) {
+      actions.push({ kind: "start", service: service.name, replaces: null, follows: null, rollout: null });
+    }
+  }
+  for (const one of up) {
+    if (one.state === "backoff") {
+      const due = one.deadline === null || one.deadline.atMs <= world.nowMs;
+      if (due && !service.held) {
+        const replaces = find(one.replaces) ? one.replaces : null;
+        actions.push({ kind: "start", service: service.name, replaces, follows: one.id, rollout: one.rollout });
+      }
+    } else if (one.replaceCause !== null) {
+      actions.push(...replaceOne(world, service, one, up));
+    }
+  }
+  return actions;
+}
+
+/** First to go: what runs least well. */
+function standing(instance: Instance): number {
+  return ["backoff", "unhealthy", "starting", "ready"].indexOf(instance.state);
+}
+
+function replaceOne(world: World, service: ServiceFacts, old: Instance, up: readonly Instance[]): Action[] {
+  const next = up.find(({ replaces }) => replaces === old.id);
+  if (next === undefined) {
+    if (service.held || !mayStart(world, service)) return [];
+    const ofRollout = world.rollout?.targets.includes(old.id) ? world.rollout.id : null;
+    if (ofRollout !== null && (world.paused || world.rollout?.failure !== null)) return [];
+    return [{ kind: "start", service: service.name, replaces: old.id, follows: null, rollout: ofRollout }];
+  }
+  if (next.state === "ready" && next.routed) {
+    return [{ kind: "leave", instance: old.id, cause: old.replaceCause ?? "replaced" }];
+  }
+  return [];
+}
+
+/** The rollout's new instance that crashed or was not ready in time while its old one still stands. */
+function failedOfRollout(world: World): string | null {
+  const { rollout } = world;
+  if (rollout === null || rollout.failure !== null) return null;
+  const failed = world.instances.find((one) => {
+    if (one.rollout !== rollout.id || one.wanted !== "up") return false;
+    if (one.state !== "backoff" && one.state !== "unhealthy") return false;
+    const old = world.instances.find(({ id }) => id === one.replaces);
+    return old !== undefined && old.wanted === "up" && isLiving(old);
+  });
+  return failed?.id ?? null;
+}
+
+function stepRollout(world: World): Action[] {
+  const { rollout } = world;
+  if (rollout === null) return [];
+  const targets = rollout.targets.flatMap((id) => world.instances.filter((one) => one.id === id));
+  const fresh = world.instances.filter((one) => one.rollout === rollout.id);
+  if (rollout.failure !== null) {
+    // The removed one must be gone before we say so.
+    return fresh.some((one) => one.wanted === "down" && one.wasKilled) ? [] : [{ kind: "end", state: "failed" }];
+  }
+  const standing = targets.filter((one) => one.wanted === "up" && isLiving(one));
+  if (standing.some(({ replaceCause }) => replaceCause !== null)) return [];
+  if (rollout.cancelled) return [{ kind: "end", state: "cancelled" }];
+  const next = standing[0];
+  const leaving = targets.filter((one) => one.wanted === "down" && isLiving(one));
+  if (next === undefined) {
+    const complete = fresh.every((one) => one.wanted === "down" || (one.state === "ready" && one.routed));
+    return leaving.length === 0 && complete ? [{ kind: "end", state: "succeeded" }] : [];
+  }
+  const service = world.services.find(({ name }) => name === next.service);
+  if (service === undefined || service.held || world.paused) return [];
+  if (world.surge !== "auto" && leaving.length >= world.surge) return [];
+  if (!mayStart(world, service)) return [];
+  return [{ kind: "replace", instance: next.id, cause: `rollout ${rollout.id}` }];
+}
+
+/**
+ * May one more instance of the service run beside all that live, draining ones too? When nothing is on its way out
+ * there is nothing to wait for: then a surge of one goes on, which was said before the start.
+ */
+export function mayStart(world: World, service: ServiceFacts): boolean {
+  const living = world.instances.filter(isLiving);
+  if (!living.some(({ wanted }) => wanted === "down")) return true;
+  const declared = living.map((one) => world.services.find(({ name }) => name === one.service)?.connections ?? 0);
+  if (!admitInstance(declared, service, world.connectionLimit).admitted) return false;
+  return world.memoryBytes === null || service.memoryBytes === null || service.memoryBytes <= world.memoryBytes;
+}

@@ -1,0 +1,37 @@
+// The routing table out of services and instances. Pure.
+// Invariant: an instance is in it exactly while it is ready and not on its way out.
+
+import type { ProxyRoute, RoutingTable } from "../../config/proxy-feed.ts";
+import { type Instance, isServing } from "./instance.ts";
+
+export interface RoutedService {
+  readonly name: string;
+  readonly routes: readonly { readonly host: string; readonly path: string; readonly bodyBytes: number | null }[];
+  readonly closed: { readonly retryAfterS: number; readonly reason: string } | null;
+}
+
+/** Ids of the instances that belong into the table now. */
+export function routableIds(services: readonly RoutedService[], instances: readonly Instance[]): readonly string[] {
+  const behind = new Set(services.filter(({ routes }) => routes.length > 0).map(({ name }) => name));
+  return instances
+    .filter((instance) => behind.has(instance.service) && isServing(instance) && instance.target !== null)
+    .map(({ id }) => id);
+}
+
+/** The whole table, one entry a route, in the order of the services. */
+export function buildTable(
+  services: readonly RoutedService[],
+  instances: readonly Instance[],
+  version: number,
+): RoutingTable {
+  const ids = new Set(routableIds(services, instances));
+  const routes = services.flatMap((service): ProxyRoute[] => {
+    const upstreams = instances.flatMap((instance) =>
+      instance.service === service.name && ids.has(instance.id) && instance.target !== null
+        ? [{ id: instance.id, target: instance.target }]
+        : [],
+    );
+    return service.routes.map((route) => ({ service: service.name, ...route, upstreams, closed: service.closed }));
+  });
+  return { version, routes };
+}

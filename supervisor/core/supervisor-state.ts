@@ -1,0 +1,32 @@
+// The one word for how everything is. Pure.
+
+import type { SupervisorState } from "../../config/control-api.ts";
+
+export interface ServiceStanding {
+  readonly wanted: number;
+  readonly ready: number;
+  readonly crashLooping: boolean;
+}
+
+export interface StateFacts {
+  readonly services: readonly ServiceStanding[];
+  readonly rolling: boolean;
+  readonly stopping: boolean;
+  /** Every service has once had its replicas ready, and the proxy listens. */
+  readonly settled: boolean;
+}
+
+/** All that should be ready is. */
+export function isComplete(services: readonly ServiceStanding[]): boolean {
+  return services.every(({ wanted, ready }) => ready >= wanted);
+}
+
+export function supervisorState(facts: StateFacts): SupervisorState {
+  if (facts.stopping) return "stopping";
+  if (facts.rolling) return "rolling";
+  if (!facts.settled) return "starting";
+  const broken = facts.services.some(
+    ({ crashLooping, ready, wanted }) => ready < wanted || (crashLooping && wanted > 0),
+  );
+  return broken ? "degraded" : "steady";
+}

@@ -1,0 +1,90 @@
+// owld: reads what it was given, takes its home, runs, and turns every end into an exit code and at most two sentences.
+// Exit codes: 0 orderly stop; 75 start me again (daemon-reexec); 78 configuration; 2 wrong use; 1 anything else.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { EXIT } from "../config/control-api.ts";
+import { asError, OwlError } from "../config/errors.ts";
+import { homePaths } from "../config/home.ts";
+import { CODE_ROOT, loadConfig } from "../config/load.ts";
+import { systemClock } from "../config/system-time.ts";
+import { closeInherited } from "./process/inherited-fds.ts";
+import { takeOwnerLock } from "./state/owner-lock.ts";
+import { matchListeners, takeListenFds } from "./systemd/listen-fds.ts";
+import { createSystemdNotify, takeSystemdEnvironment } from "./systemd/notify.ts";
+import { readArguments, USAGE } from "./wiring/arguments.ts";
+import { createDaemon } from "./wiring/daemon.ts";
+import { makeHome } from "./wiring/home-directories.ts";
+import { createLog } from "./wiring/log.ts";
+
+const { version } = JSON.parse(readFileSync(join(CODE_ROOT, "package.json"), "utf8")) as { version: string };
+
+async function run(): Promise<number> {
+  const asked = readArguments(process.argv.slice(2));
+  if (asked.kind !== "run") {
+    process.stdout.write(asked.kind === "help" ? USAGE : `${version}\n`);
+    return EXIT.done;
+  }
+  const environment = { ...process.env };
+  const systemd = takeSystemdEnvironment(environment, process.pid);
+  const inherited = takeListenFds(environment, process.pid);
+  closeInherited(new Set(inherited.map(({ fd }) => fd)));
+  const load = () => loadConfig({ file: asked.config, env: environment, cwd: process.cwd() });
+  const config = load();
+  const paths = homePaths(config.home);
+  makeHome(paths);
+  const lock = takeOwnerLock(paths.state, process.pid);
+  const log = createLog();
+  const notify = createSystemdNotify({ systemd, clock: systemClock, log });
+  const activated = matchListeners(config.proxy.listen, inherited);
+  if (inherited.length > 0 && activated.missing.length > 0) {
+    log.warn(
+      { missing: activated.missing },
+      "owl.socket does not open every address of proxy.listen: owld opens them itself",
+    );
+  }
+  const ending = Promise.withResolvers<"stop" | "reexec">();
+  const adminPassword = environment.OWL_ADMIN_PASSWORD || null;
+  delete environment.OWL_ADMIN_PASSWORD;
+  const daemon = createDaemon({
+    config,
+    loadConfig: load,
+    environment,
+    log,
+    version,
+    adminPassword,
+    listenFds: activated.missing.length > 0 ? [] : activated.descriptors.filter((fd) => fd !== null),
+    reexec: () => ending.resolve("reexec"),
+    beat: notify.beat,
+  });
+  let interrupts = 0;
+  process.on("SIGTERM", () => ending.resolve("stop"));
+  process.on("SIGINT", () => {
+    ending.resolve("stop");
+    if (++interrupts < 2) return;
+    process.stderr.write("Second Ctrl-C: everything that still runs is killed now.\n");
+    daemon.killAll();
+  });
+  process.on("SIGHUP", () => void daemon.reload());
+  await daemon.start();
+  await notify.ready("Adopted and listening");
+  const how = await Promise.race([ending.promise, daemon.broken]).catch(async (error: unknown) => {
+    await daemon.stop();
+    throw error;
+  });
+  if (how === "stop") await notify.stopping();
+  await (how === "stop" ? daemon.stop() : daemon.letGo());
+  lock.release();
+  return how === "stop" ? EXIT.done : EXIT.restartMe;
+}
+
+/** The one translator of owld's failures: sentences without a stack for what a user can change, all of it for a bug. */
+function explain(caught: unknown): number {
+  const error = asError(caught);
+  if (!(error instanceof OwlError)) process.stderr.write(`owld: ${error.stack ?? error.message}\n`);
+  else process.stderr.write(`owld: ${error.message}\n${error.next === undefined ? "" : `${error.next}\n`}`);
+  const code = error instanceof OwlError ? error.code : "";
+  return code === "config.invalid" ? EXIT.config : code === "usage" ? EXIT.usage : EXIT.failed;
+}
+
+process.exit(await run().catch(explain));

@@ -1,0 +1,309 @@
+// The rollouts on record: begun, followed step by step, ended, watched. What to do next is decided in core/rollout.ts.
+// Invariant: a step is written before it is taken, an event before it is told; a watcher that comes late sees all.
+
+import type {
+  Rollout,
+  RolloutEvent,
+  RolloutKind,
+  RolloutLedger,
+  RolloutLine,
+  RolloutStep,
+} from "../config/control-api.ts";
+import { invariant } from "../config/errors.ts";
+import type { ProxyCounters } from "../config/proxy-feed.ts";
+import { type Clock, isoTime } from "../config/time.ts";
+import type { Estimate } from "./core/estimate.ts";
+import type { Instance } from "./core/instance.ts";
+import type { RolloutFacts } from "./core/rollout.ts";
+import { advanceSteps, closeSteps, type LastRollout } from "./core/rollout-plan.ts";
+import { createFeed } from "./feed.ts";
+import type { Milestone } from "./instances.ts";
+import type { Journal } from "./journal.ts";
+import type { Store } from "./state/store.ts";
+
+interface StoredRollout {
+  readonly number: number;
+  readonly kind: RolloutKind;
+  readonly state: Rollout["state"];
+  readonly startedAt: number;
+  readonly startedMs: number;
+  readonly bootId: string;
+  readonly endedAt: number | null;
+  readonly reason: string | null;
+  readonly steps: readonly RolloutStep[];
+  /** Old instances in the order they go. */
+  readonly targets: readonly string[];
+  /** New instance -> the old one whose place it takes. */
+  readonly places: Readonly<Record<string, string>>;
+  readonly failure: string | null;
+  readonly cancelled: boolean;
+  readonly estimate: Estimate;
+  readonly ledger: RolloutLedger;
+  /** Proxy counters at its start. */
+  readonly base: { readonly failures: number; readonly retries: number; readonly streamsMoved: number };
+}
+
+export interface RolloutRunner {
+  facts(): RolloutFacts | null;
+  running(): Rollout | null;
+  /** The newest one, for what the next restart continues. */
+  last(): LastRollout | null;
+  all(): readonly Rollout[];
+  /** null: there is none of that id. */
+  get(id: string): Rollout | null;
+  begin(kind: RolloutKind, targets: readonly string[], steps: readonly RolloutStep[], estimate: Estimate): Rollout;
+  /** Something happened to an instance; told to watchers when it belongs to the running rollout. */
+  note(instance: Instance, event: Milestone, elapsedMs: number, message?: string): void;
+  /** It failed over this new instance. `lines`: its last log lines, awaited before the rollout is said to have ended. */
+  fail(instance: Instance, reason: string, lines: Promise<readonly string[]>): void;
+  cancel(): Rollout | null;
+  end(state: "succeeded" | "failed" | "cancelled", summary: string | null): void;
+  /** Of a rollout that exists. */
+  watch(id: string, signal: AbortSignal): AsyncIterable<RolloutLine>;
+}
+
+export interface RolloutRunnerParts {
+  readonly clock: Clock;
+  readonly store: Store;
+  readonly journal: Journal;
+  readonly bootId: string;
+  readonly counters: () => ProxyCounters;
+  readonly changed: () => void;
+}
+
+const LINES = 50;
+
+export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
+  const { clock, store, journal } = parts;
+  const rollouts = new Map<number, StoredRollout>();
+  for (const [number, rollout] of store.all<StoredRollout>("rollout")) rollouts.set(Number(number), rollout);
+  const feed = createFeed<{ readonly rollout: string; readonly event: RolloutEvent | null }>();
+  /** The log lines of what failed are still being read. */
+  let reading = false;
+
+  const idOf = (rollout: StoredRollout): string => `r-${rollout.number}`;
+  const newest = (): StoredRollout | null => [...rollouts.values()].at(-1) ?? null;
+  const current = (): StoredRollout | null => {
+    const last = newest();
+    return last?.state === "running" ? last : null;
+  };
+
+  function put(rollout: StoredRollout): StoredRollout {
+    store.put("rollout", rollout.number, rollout);
+    rollouts.set(rollout.number, rollout);
+    parts.changed();
+    return rollout;
+  }
+
+  function find(id: string): StoredRollout | null {
+    return [...rollouts.values()].find((one) => idOf(one) === id) ?? null;
+  }
+
+  function shown(rollout: StoredRollout): Rollout {
+    const nowMs = clock.now();
+    return {
+      id: idOf(rollout),
+      kind: rollout.kind,
+      state: rollout.state,
+      startedAt: isoTime(rollout.startedAt),
+      endedAt: rollout.endedAt === null ? null : isoTime(rollout.endedAt),
+      reason: rollout.reason,
+      steps: rollout.steps.map((step) =>
+        step.state === "running" && step.startedAt !== null && rollout.state === "running"
+          ? { ...step, elapsedMs: Math.max(0, nowMs - Date.parse(step.startedAt)) }
+          : step,
+      ),
+      ledger: rollout.state === "running" ? ledgerNow(rollout) : rollout.ledger,
+      estimate: rollout.estimate,
+    };
+  }
+
+  function ledgerNow(rollout: StoredRollout): RolloutLedger {
+    const { failures, retries, streamsMoved } = parts.counters();
+    const { base, ledger } = rollout;
+    // A proxy that was replaced meanwhile counts from 0 again: never below what was seen.
+    return {
+      ...ledger,
+      requestsFailed: Math.max(0, failures - base.failures),
+      retriedAtConnect: Math.max(0, retries - base.retries),
+      streamsMoved: Math.max(0, streamsMoved - base.streamsMoved),
+    };
+  }
+
+  function tell(rollout: StoredRollout, event: RolloutEvent): void {
+    store.append("rollout_event", store.lastId("rollout_event") + 1, event, idOf(rollout));
+    feed.publish({ rollout: idOf(rollout), event });
+  }
+
+  function bookCost(ledger: RolloutLedger, instance: Instance, event: Milestone, elapsedMs: number): RolloutLedger {
+    if (event === "leave") {
+      const busy = parts.counters().upstreams.find(({ id }) => id === instance.id)?.inFlight ?? 0;
+      return { ...ledger, drainedInFlight: ledger.drainedInFlight + busy };
+    }
+    if (event !== "stopped" && event !== "killed") return ledger;
+    const longestDrainMs = Math.max(ledger.longestDrainMs, elapsedMs);
+    return { ...ledger, longestDrainMs, killed: ledger.killed + (event === "killed" ? 1 : 0) };
+  }
+
+  return {
+    facts() {
+      const rollout = current();
+      if (rollout === null) return null;
+      const { targets, failure, cancelled } = rollout;
+      return { id: idOf(rollout), targets, failure, cancelled };
+    },
+    running() {
+      const rollout = current();
+      return rollout === null ? null : shown(rollout);
+    },
+    last() {
+      const rollout = newest();
+      return rollout === null ? null : { state: rollout.state, startedMs: rollout.startedMs, bootId: rollout.bootId };
+    },
+    all: () => [...rollouts.values()].reverse().map(shown),
+    get(id) {
+      const rollout = find(id);
+      return rollout === null ? null : shown(rollout);
+    },
+    begin(kind, targets, steps, estimate) {
+      const { failures, retries, streamsMoved } = parts.counters();
+      const rollout = put({
+        number: store.next("rollout"),
+        kind,
+        state: "running",
+        startedAt: clock.now(),
+        startedMs: clock.monotonicMs(),
+        bootId: parts.bootId,
+        endedAt: null,
+        reason: null,
+        steps,
+        targets,
+        places: {},
+        failure: null,
+        cancelled: false,
+        estimate,
+        ledger: NO_COST,
+        base: { failures, retries, streamsMoved },
+      });
+      const message = `${idOf(rollout)} (${kind}) replaces ${targets.length} instances.`;
+      journal.write({ type: "rollout.started", rollout: idOf(rollout), message });
+      return shown(rollout);
+    },
+    note(instance, event, elapsedMs, message) {
+      const rollout = current();
+      if (rollout === null) return;
+      const isOld = rollout.targets.includes(instance.id);
+      if (!isOld && instance.rollout !== idOf(rollout)) return;
+      const places =
+        event === "start" && instance.replaces !== null
+          ? { ...rollout.places, [instance.id]: instance.replaces }
+          : rollout.places;
+      const old = isOld ? instance.id : places[instance.id];
+      const at = isoTime(clock.now());
+      const steps =
+        old === undefined ? rollout.steps : advanceSteps(rollout.steps, old, instance.id, event, at, clock.now());
+      put({ ...rollout, places, steps, ledger: bookCost(rollout.ledger, instance, event, elapsedMs) });
+      if (event === "start" || event === "leave") return;
+      tell(rollout, {
+        at,
+        rollout: idOf(rollout),
+        service: instance.service,
+        instance: instance.id,
+        event,
+        elapsedMs: Math.round(elapsedMs),
+        ...(message === undefined ? {} : { message }),
+      });
+    },
+    fail(instance, reason, lines) {
+      const rollout = current();
+      if (rollout === null || rollout.failure !== null) return;
+      put({ ...rollout, failure: reason });
+      this.note(instance, "failed", Math.max(0, clock.monotonicMs() - instance.startedMs), reason);
+      reading = true;
+      lines
+        .catch(() => [])
+        .then((found) => {
+          reading = false;
+          const now = current();
+          if (now === null) return;
+          const text = found.slice(-LINES).join("\n");
+          put({ ...now, failure: text === "" ? reason : `${reason}\nIts last lines:\n${text}` });
+        });
+    },
+    cancel() {
+      const rollout = current();
+      if (rollout === null) return null;
+      if (!rollout.cancelled)
+        journal.write({
+          type: "rollout.cancelling",
+          rollout: idOf(rollout),
+          message: `${idOf(rollout)} ends after its current step.`,
+        });
+      return shown(put({ ...rollout, cancelled: true }));
+    },
+    end(state, summary) {
+      const rollout = current();
+      if (rollout === null || (state === "failed" && reading)) return;
+      const reason = state === "failed" ? rollout.failure : summary;
+      const ended = put({
+        ...rollout,
+        state,
+        endedAt: clock.now(),
+        reason,
+        steps: closeSteps(rollout.steps),
+        ledger: ledgerNow(rollout),
+      });
+      const id = idOf(ended);
+      journal.write({
+        type: `rollout.${state}`,
+        rollout: id,
+        message: `${id} ${state === "succeeded" ? "has succeeded" : state === "failed" ? "has failed" : "was cancelled"}.${reason === null ? "" : ` ${reason}`}`,
+        data: { ledger: ended.ledger },
+      });
+      feed.publish({ rollout: id, event: null });
+    },
+    watch(id, signal) {
+      const live = new AbortController();
+      const following = feed.listen(AbortSignal.any([signal, live.signal]));
+      const past = store.read<RolloutEvent>("rollout_event", { rollout: id });
+      const end = (): RolloutLine => {
+        const rollout = find(id);
+        invariant(rollout !== null, "a rollout being watched is on record");
+        return { rollout: id, ...shown(rollout) };
+      };
+      const isOver = find(id)?.state !== "running";
+      return (async function* () {
+        try {
+          yield* past;
+          if (isOver) {
+            yield end();
+            return;
+          }
+          for await (const { rollout: of, event } of following) {
+            if (of !== id) continue;
+            if (event !== null) yield event;
+            else {
+              yield end();
+              return;
+            }
+          }
+        } finally {
+          live.abort();
+        }
+      })();
+    },
+  };
+}
+
+const NO_COST: RolloutLedger = {
+  requestsFailed: 0,
+  retriedAtConnect: 0,
+  drainedInFlight: 0,
+  longestDrainMs: 0,
+  streamsMoved: 0,
+  jobsFinished: 0,
+  jobsHandedBack: 0,
+  jobsCut: 0,
+  jobsReclaimed: 0,
+  killed: 0,
+};

@@ -1,0 +1,199 @@
+// The supervisor's memory on disk: SQLite, written before each step, read once at the start.
+// Invariant: what callers see is the memory; the disk follows. When a write fails (disk full) supervision goes on from
+// memory, `failing` says so, and everything is written again as soon as a write succeeds.
+
+import { chmodSync, existsSync, readFileSync, renameSync } from "node:fs";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { asError } from "../../config/errors.ts";
+
+const FORMAT = 1;
+const KEEP_EVENTS = 20_000;
+const TABLES = {
+  counter: "name",
+  instance: "id",
+  rollout: "number",
+  proxy: "id",
+  service: "name",
+  fact: "name",
+} as const;
+type Keyed = Exclude<keyof typeof TABLES, "counter">;
+type Key = string | number;
+
+export interface Store {
+  /** All documents of a table, by key, in key order. */
+  all<T>(table: Keyed): ReadonlyMap<Key, T>;
+  put(table: Keyed, key: Key, doc: unknown): void;
+  remove(table: Keyed, key: Key): void;
+  /** The next number of that name, kept before it is given. */
+  next(counter: string): number;
+  /** Makes sure that `next` gives a number above `atLeast`. */
+  raise(counter: string, atLeast: number): void;
+  append(table: "event" | "rollout_event", id: number, doc: unknown, rollout?: string): void;
+  /** Appended documents, oldest first. */
+  read<T>(
+    table: "event" | "rollout_event",
+    filter?: { readonly rollout?: string; readonly limit?: number },
+  ): readonly T[];
+  /** Highest id given so far. */
+  lastId(table: "event" | "rollout_event"): number;
+  /** Why nothing can be written at the moment, or null. */
+  failing(): string | null;
+  /** Tries again what could not be written; true when all is on disk. */
+  retry(): boolean;
+  close(): void;
+}
+
+export interface OpenedStore {
+  readonly store: Store;
+  /** Set: the file was damaged or of a newer version, and lies here now. */
+  readonly setAside: { readonly path: string; readonly reason: string } | null;
+}
+
+/** Opens (or makes) the state file. A damaged one, or one of a newer owld, is kept aside under a name with `stamp`. */
+export function openStore(file: string, stamp: string): OpenedStore {
+  try {
+    return { store: createStore(openDatabase(file)), setAside: null };
+  } catch (error) {
+    if (!existsSync(file)) throw error;
+    const reason = asError(error).message;
+    if (/unable to open|readonly|full|I\/O|permission/i.test(reason)) throw error;
+    const path = `${file.replace(/owl\.sqlite$/, "")}owl.sqlite.damaged-${stamp}`;
+    renameSync(file, path);
+    for (const suffix of ["-wal", "-shm"]) if (existsSync(file + suffix)) renameSync(file + suffix, path + suffix);
+    return { store: createStore(openDatabase(file)), setAside: { path, reason } };
+  }
+}
+
+function openDatabase(file: string): DatabaseSync {
+  const database = new DatabaseSync(file);
+  try {
+    chmodSync(file, 0o600);
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 2000");
+    const check = database.prepare("PRAGMA quick_check").get() as { quick_check?: string } | undefined;
+    if (check?.quick_check !== "ok") throw new Error(`it is damaged (${check?.quick_check ?? "no answer"})`);
+    const { user_version: found } = database.prepare("PRAGMA user_version").get() as { user_version: number };
+    if (found > FORMAT) throw new Error(`it is of a newer version of Owl (format ${found}, this one knows ${FORMAT})`);
+    database.exec(readFileSync(new URL("./schema.sql", import.meta.url), "utf8"));
+    database.exec(`PRAGMA user_version = ${FORMAT}`);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function createStore(database: DatabaseSync): Store {
+  const memory = new Map<Keyed, Map<Key, unknown>>();
+  const counters = new Map<string, number>();
+  const statements = new Map<string, StatementSync>();
+  const last = { event: maximum("event", "id"), rollout_event: maximum("rollout_event", "seq") };
+  /** Writes that did not get through, in order. */
+  let waiting: { readonly sql: string; readonly values: readonly (string | number)[] }[] = [];
+  let failure: string | null = null;
+  let sinceTrim = 0;
+
+  for (const table of ["instance", "rollout", "proxy", "service", "fact"] as const) {
+    const rows = database.prepare(`SELECT ${TABLES[table]} AS key, doc FROM ${table} ORDER BY 1`).all();
+    memory.set(table, new Map(rows.map((row) => [row.key as Key, JSON.parse(String(row.doc))])));
+  }
+  for (const row of database.prepare("SELECT name, value FROM counter").all()) {
+    counters.set(String(row.name), Number(row.value));
+  }
+
+  function maximum(table: string, column: string): number {
+    return Number(database.prepare(`SELECT coalesce(max(${column}), 0) AS top FROM ${table}`).get()?.top ?? 0);
+  }
+
+  function run(sql: string, values: readonly (string | number)[]): void {
+    const statement = statements.get(sql) ?? database.prepare(sql);
+    statements.set(sql, statement);
+    statement.run(...values);
+  }
+
+  function write(sql: string, ...values: (string | number)[]): void {
+    if (failure !== null) {
+      waiting.push({ sql, values });
+      return;
+    }
+    try {
+      run(sql, values);
+    } catch (error) {
+      failure = asError(error).message;
+      waiting.push({ sql, values });
+    }
+  }
+
+  function tableOf(table: Keyed): Map<Key, unknown> {
+    const found = memory.get(table);
+    if (found === undefined) throw new Error(`unknown table ${table}`);
+    return found;
+  }
+
+  function setCounter(name: string, value: number): void {
+    counters.set(name, value);
+    write("INSERT INTO counter VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", name, value);
+  }
+
+  return {
+    all: <T>(table: Keyed) => tableOf(table) as ReadonlyMap<Key, T>,
+    put(table, key, doc) {
+      tableOf(table).set(key, doc);
+      const column = TABLES[table];
+      const sql = `INSERT INTO ${table} (${column}, doc) VALUES (?, ?) ON CONFLICT (${column}) DO UPDATE SET doc = excluded.doc`;
+      write(sql, key, JSON.stringify(doc));
+    },
+    remove(table, key) {
+      if (tableOf(table).delete(key)) write(`DELETE FROM ${table} WHERE ${TABLES[table]} = ?`, key);
+    },
+    next(counter) {
+      const value = (counters.get(counter) ?? 0) + 1;
+      setCounter(counter, value);
+      return value;
+    },
+    raise(counter, atLeast) {
+      if ((counters.get(counter) ?? 0) < atLeast) setCounter(counter, atLeast);
+    },
+    append(table, id, doc, rollout) {
+      last[table] = Math.max(last[table], id);
+      if (table === "rollout_event") {
+        write("INSERT OR REPLACE INTO rollout_event VALUES (?, ?, ?)", id, rollout ?? "", JSON.stringify(doc));
+        return;
+      }
+      write("INSERT OR REPLACE INTO event VALUES (?, ?)", id, JSON.stringify(doc));
+      if (++sinceTrim >= 1_000) {
+        sinceTrim = 0;
+        write("DELETE FROM event WHERE id <= ?", last.event - KEEP_EVENTS);
+      }
+    },
+    read<T>(table: "event" | "rollout_event", filter: { readonly rollout?: string; readonly limit?: number } = {}) {
+      const limit = filter.limit ?? -1;
+      const rows =
+        table === "rollout_event"
+          ? database.prepare("SELECT doc FROM rollout_event WHERE rollout = ? ORDER BY seq").all(filter.rollout ?? "")
+          : database
+              .prepare("SELECT doc FROM (SELECT id, doc FROM event ORDER BY id DESC LIMIT ?) ORDER BY id")
+              .all(limit);
+      return rows.map((row) => JSON.parse(String(row.doc)) as T);
+    },
+    lastId: (table) => last[table],
+    failing: () => failure,
+    retry() {
+      if (failure === null) return true;
+      try {
+        database.exec("BEGIN IMMEDIATE");
+        for (const { sql, values } of waiting) run(sql, values);
+        database.exec("COMMIT");
+        waiting = [];
+        failure = null;
+        return true;
+      } catch (error) {
+        failure = asError(error).message;
+        if (database.isTransaction) database.exec("ROLLBACK");
+        return false;
+      }
+    },
+    close() {
+      database.close();
+    },
+  };
+}
