@@ -6,6 +6,7 @@ import { DEFAULTS } from "./defaults.ts";
 
 export interface BundledFigures {
   readonly root: string;
+  readonly home: string;
   readonly graceMs: number;
   readonly limits: ProxyLimits;
   readonly user: string | null;
@@ -15,10 +16,12 @@ export interface BundledFigures {
 
 /** web, then worker: the order of rollouts. The worker listens on its own socket for /readyz only, so it has no routes. */
 export function bundledServices(figures: BundledFigures): readonly ServiceConfig[] {
-  const { root, graceMs, limits, user } = figures;
+  const { root, home, graceMs, limits, user } = figures;
+  // Compiled code kept in the home makes an instance ready in a fifth of the time. Another user could not write there.
+  const cache: Record<string, string> = user === null ? { NODE_COMPILE_CACHE: join(home, "cache", "node") } : {};
   const common = {
     cwd: root,
-    env: {},
+    env: cache,
     user,
     umask: null,
     listen: "socket",

@@ -99,6 +99,7 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
   const services = bundled
     ? bundledServices({
         root: context.root,
+        home,
         graceMs: stop.graceMs,
         limits: proxy.limits,
         user: overrides.servicesUser,

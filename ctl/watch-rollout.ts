@@ -48,7 +48,10 @@ export async function watchRollout(request: WatchRequest): Promise<Rollout> {
       let count = 0;
       try {
         for await (const line of client.lines<RolloutLine>(ROUTES.rolloutEvents(id), signal)) {
-          if (isEnd(line)) return line;
+          if (isEnd(line)) {
+            view.standing(line);
+            return line;
+          }
           count += 1;
           if (count <= seen) continue;
           seen = count;

@@ -10,10 +10,12 @@ import type { LastExit, RolloutEvent } from "../config/control-api.ts";
 import { asError, OwlError } from "../config/errors.ts";
 import type { HomePaths } from "../config/home.ts";
 import { type Clock, isoTime } from "../config/time.ts";
+import { describeExit, exitOf } from "./core/exit-words.ts";
 import { UNHEALTHY_LIMIT_MS } from "./core/health.ts";
-import { type Instance, type InstanceTarget, isLiving } from "./core/instance.ts";
+import { type Instance, type InstanceTarget, isDue, isLiving } from "./core/instance.ts";
 import { afterCrash, recentCrashes } from "./core/restart-policy.ts";
 import type { Action } from "./core/rollout.ts";
+import { createDeparture } from "./departure.ts";
 import type { HealthWatch } from "./health-watch.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import { configHash, envHashes, exitFifo, launchRequest } from "./instance-launch.ts";
@@ -77,7 +79,7 @@ export interface Instances {
 export function createInstances(parts: InstanceParts): Instances {
   const { clock, book, journal, table, paths } = parts;
   const running = new Map<string, RunningProcess>();
-  const idleWaits = new Map<string, AbortController>();
+  const departure = createDeparture(parts);
   /** Leader gone, group killed, not yet empty. */
   const emptying = new Set<string>();
   const crashes = new Map<string, readonly number[]>();
@@ -167,10 +169,10 @@ export function createInstances(parts: InstanceParts): Instances {
   function exited(id: string, report: ExitReport, failure: string | null = null): void {
     running.delete(id);
     parts.health.forget(id);
-    idleWaits.get(id)?.abort();
+    departure.forget(id);
     const instance = book.get(id);
     if (instance === null || !isLiving(instance)) return;
-    const group = instance.identity === null ? "gone" : killGroup(instance);
+    const group = instance.identity === null ? "gone" : departure.killGroup(instance);
     const lastExit = exitOf(report, instance.wasKilled, isoTime(clock.now()));
     if (instance.wanted === "up") {
       crashed(instance, lastExit, failure);
@@ -234,132 +236,6 @@ export function createInstances(parts: InstanceParts): Instances {
     rmSync(exitFifo(paths, instance.id), { force: true });
   }
 
-  function leave(id: string, cause: string): void {
-    const instance = book.get(id);
-    if (instance === null || instance.wanted === "down") return;
-    parts.milestone(instance, "leave", 0);
-    book.set(id, {
-      wanted: "down",
-      leaving: "unrouting",
-      cause: instance.cause ?? cause,
-      deadline: null,
-      replaceCause: null,
-    });
-    journal.write({
-      type: "instance.leaving",
-      service: instance.service,
-      instance: id,
-      message: `${id} is taken out: ${cause}.`,
-    });
-  }
-
-  function advanceLeaving(instance: Instance): void {
-    const { id } = instance;
-    // Its process is just being made: it is dealt with once it is there.
-    if (instance.identity === null) return;
-    if (instance.leaving === "unrouting") {
-      if (!hasRoutes(instance)) {
-        signal(instance);
-        return;
-      }
-      if (!parts.routing.isOut(id)) return;
-      parts.proxies.moveStreams(id);
-      if (instance.readyMs === null || instance.stop.after !== "idle") {
-        signal(instance);
-        return;
-      }
-      const atMs = clock.monotonicMs() + parts.config().proxy.drainTimeoutMs;
-      book.set(id, { leaving: "idling", deadline: { kind: "idle", atMs } });
-      waitUntilIdle(id);
-    } else if (instance.leaving === "idling") {
-      if (isDue(instance)) signal(instance);
-      else if (!idleWaits.has(id)) waitUntilIdle(id);
-    } else if (instance.state === "draining" && isDue(instance)) {
-      kill(id, `its grace of ${instance.stop.graceMs / 1_000} s is over`);
-    } else if (instance.leaving === "signalling" && running.has(id)) {
-      send(instance);
-    }
-  }
-
-  function waitUntilIdle(id: string): void {
-    const end = new AbortController();
-    idleWaits.set(id, end);
-    parts.proxies
-      .idle(id, end.signal)
-      .then(() => {
-        const instance = book.get(id);
-        if (instance?.leaving === "idling") signal(instance);
-      })
-      .catch((error: unknown) => {
-        if (!end.signal.aborted) parts.log.warn({ instance: id, err: asError(error) }, "waiting for idle failed");
-      })
-      .finally(() => idleWaits.delete(id));
-  }
-
-  function signal(instance: Instance): void {
-    const now = clock.monotonicMs();
-    idleWaits.get(instance.id)?.abort();
-    const graceMs = serviceOf(instance.service)?.stop.graceMs ?? instance.stop.graceMs;
-    const moved = book.move(instance.id, "signalled", {
-      leaving: "signalling",
-      signalledMs: now,
-      deadline: { kind: "grace", atMs: now + graceMs },
-      stop: { ...instance.stop, graceMs },
-      routed: false,
-    });
-    if (moved !== null) send(moved);
-  }
-
-  function send(instance: Instance): void {
-    if (instance.identity === null) return;
-    parts.health.forget(instance.id);
-    try {
-      table.signalLeader(instance.identity, instance.stop.signal as NodeJS.Signals);
-    } catch (error) {
-      parts.log.error({ instance: instance.id, err: asError(error) }, "the signal was refused");
-    }
-    book.set(instance.id, { leaving: "signalled" });
-    const message = `${instance.id} got ${instance.stop.signal} and has ${instance.stop.graceMs / 1_000} s.`;
-    journal.write({ type: "instance.draining", service: instance.service, instance: instance.id, message });
-    parts.milestone(instance, "draining", 0);
-  }
-
-  function kill(id: string, cause: string): void {
-    const instance = book.get(id);
-    if (instance === null || !isLiving(instance)) return;
-    if (instance.identity === null) {
-      if (instance.wanted === "up") leave(id, cause);
-      return;
-    }
-    idleWaits.get(id)?.abort();
-    book.set(id, {
-      wanted: "down",
-      leaving: "signalled",
-      wasKilled: true,
-      routed: false,
-      deadline: null,
-      cause: instance.cause ?? cause,
-    });
-    book.move(id, "killed");
-    journal.write({
-      type: "instance.killing",
-      service: instance.service,
-      instance: id,
-      message: `${id} is killed: ${cause}.`,
-    });
-    killGroup(instance);
-  }
-
-  function killGroup(instance: Instance): "sent" | "gone" {
-    if (instance.identity === null) return "gone";
-    try {
-      return table.killGroup(instance.identity);
-    } catch (error) {
-      parts.log.error({ instance: instance.id, err: asError(error) }, "SIGKILL was refused");
-      return "gone";
-    }
-  }
-
   function noteRouted(instance: Instance): void {
     const routed = hasRoutes(instance) ? parts.routing.isRouted(instance.id) : true;
     if (instance.routed === routed) return;
@@ -372,10 +248,6 @@ export function createInstances(parts: InstanceParts): Instances {
       message: `${instance.id} gets requests.`,
     });
     parts.milestone(instance, "routed", sinceMs(instance.startedMs));
-  }
-
-  function isDue(instance: Instance): boolean {
-    return instance.deadline !== null && instance.deadline.atMs <= clock.monotonicMs();
   }
 
   function overdue(instance: Instance): void {
@@ -392,18 +264,18 @@ export function createInstances(parts: InstanceParts): Instances {
       const cause = `unhealthy for ${UNHEALTHY_LIMIT_MS / 1_000} s`;
       book.set(id, { deadline: null, replaceCause: instance.readyMs === null ? null : cause });
       // Never ready, so it serves nobody: it goes at once, as if it had crashed.
-      if (instance.readyMs === null) killGroup(instance);
+      if (instance.readyMs === null) departure.killGroup(instance);
     }
   }
 
   return {
     start,
-    leave,
+    leave: departure.leave,
     discard(id) {
       const instance = book.get(id);
       if (instance !== null && !isLiving(instance)) forget(instance);
     },
-    kill,
+    kill: departure.kill,
     attach,
     exited,
     passed(id) {
@@ -439,13 +311,13 @@ export function createInstances(parts: InstanceParts): Instances {
     },
     advance() {
       for (const instance of book.all()) {
-        if (instance.wanted === "down" && isLiving(instance)) advanceLeaving(instance);
+        if (instance.wanted === "down" && isLiving(instance)) departure.advance(instance, running.has(instance.id));
         else if (instance.state === "ready" || instance.routed) noteRouted(instance);
       }
     },
     tick() {
       for (const instance of book.all()) {
-        if (instance.wanted === "up" && isDue(instance)) overdue(instance);
+        if (instance.wanted === "up" && isDue(instance, clock.monotonicMs())) overdue(instance);
       }
       for (const id of [...emptying]) {
         const instance = book.get(id);
@@ -459,20 +331,7 @@ export function createInstances(parts: InstanceParts): Instances {
     letGo() {
       for (const process of running.values()) process.release();
       running.clear();
-      for (const wait of idleWaits.values()) wait.abort();
+      departure.stop();
     },
   };
-}
-
-function exitOf(report: ExitReport, killedByUs: boolean, at: string): LastExit {
-  if (!report.known) return { known: false, at };
-  // The kernel's out-of-memory killer leaves no more trace than this in a process of our own.
-  const outOfMemory = report.signal === "SIGKILL" && !killedByUs ? "likely" : "no";
-  return { known: true, code: report.code, signal: report.signal, at, outOfMemory };
-}
-
-function describeExit(exit: LastExit): string {
-  if (!exit.known) return "exit code not known: it was started by an earlier owld";
-  if (exit.signal !== null) return exit.signal;
-  return exit.code === null ? "no process" : `exit code ${exit.code}`;
 }

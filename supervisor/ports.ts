@@ -1,7 +1,7 @@
 // The adapters the supervisor's loop and runners see: small interfaces named after what they do, types only.
 // main.ts alone builds the real ones; test/support has working small ones.
 
-import type { HealthCheck, ProxyConfig, ServiceConfig } from "../config/config.ts";
+import type { HealthCheck, JobKind, ProxyConfig, ServiceConfig } from "../config/config.ts";
 import type { ConnectionsStatus, LogLine, PreflightLine, WorkerStatus } from "../config/control-api.ts";
 import type { ProxyCounters, RoutingTable } from "../config/proxy-feed.ts";
 import type { MonotonicMs, WallMs } from "../config/time.ts";
@@ -140,7 +140,9 @@ export interface ProxySet {
   idle(upstream: string, signal: AbortSignal): Promise<void>;
   /** Ends its event streams and tunnels, spread over some seconds. */
   moveStreams(upstream: string): void;
-  /** Counters summed over all processes, of the last second. */
+  /** Resolves when every reachable process has told its counters anew; rejects when aborted. */
+  refresh(signal: AbortSignal): Promise<void>;
+  /** Counters summed over all processes, as told last (every second, or by `refresh`). */
   counters(): ProxyCounters;
   processes(): readonly { readonly id: string; readonly pid: number; readonly state: string }[];
   listening(): readonly string[];
@@ -156,6 +158,15 @@ export interface ProxySet {
   letGo(): void;
 }
 
+/** What the application's tables tell of its work, for metrics. */
+export interface WorkFigures {
+  readonly queued: Readonly<Partial<Record<JobKind, number>>>;
+  readonly oldestQueuedS: Readonly<Partial<Record<JobKind, number>>>;
+  /** Since owld started. */
+  readonly turns: readonly { readonly outcome: string; readonly cause: string; readonly count: number }[];
+  readonly reclaimed: number;
+}
+
 /** The metastore as owld needs it; every call is best effort and bounded (2 s), for owld needs no database to run. */
 export interface Metastore {
   /** null when the database does not answer. */
@@ -168,6 +179,8 @@ export interface Metastore {
     readonly byApplication: Readonly<Record<string, number>>;
   } | null>;
   workers(): Promise<readonly WorkerStatus[] | null>;
+  /** null when the database does not answer or holds no bundled application. */
+  work?(): Promise<WorkFigures | null>;
   /** Sets `gone_at` of that worker and notifies the reclaimer: its jobs are dealt with at once. */
   markGone(worker: string): Promise<boolean>;
   /** Since when (monotonic) the database answers without a break; null while it does not. */

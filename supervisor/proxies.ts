@@ -50,7 +50,6 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
   let current: RoutingTable | null = null;
   let lastVersion = 0;
   let retired = NO_COUNTERS;
-  let _handingOver = 0;
   let stopping = false;
   let crashes = 0;
   let lastCrashMs = Number.NEGATIVE_INFINITY;
@@ -143,13 +142,11 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
         next: "Its proxy outlived an earlier owld and keeps the old ones until then.",
       });
     }
-    _handingOver++;
     try {
       const member = add(await factory.succeed(old, config, replaces === null));
       if (replaces !== null) noteDraining(old);
       return member;
     } finally {
-      _handingOver--;
       condition.changed();
     }
   }
@@ -326,6 +323,13 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
     },
     moveStreams(upstream) {
       for (const member of members) member.client.send({ type: "moveStreams", upstream });
+    },
+    async refresh(signal) {
+      const asked = new Map([...members].map((member) => [member, member.client.countersSeen()]));
+      for (const member of asked.keys()) member.client.send({ type: "counters" });
+      const answered = ([member, seen]: [ProxyMember, number]): boolean =>
+        !members.has(member) || member.lost || member.client.hello() === null || member.client.countersSeen() > seen;
+      await condition.until(() => [...asked].every(answered), AbortSignal.any([signal, lifetime.signal]));
     },
     counters: () => sumCounters([retired, ...[...members].map((member) => member.client.counters() ?? NO_COUNTERS)]),
     processes: () =>

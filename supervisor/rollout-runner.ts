@@ -68,6 +68,8 @@ export interface RolloutRunnerParts {
   readonly journal: Journal;
   readonly bootId: string;
   readonly counters: () => ProxyCounters;
+  /** Has the proxies tell their counters anew; never rejects, bounded. */
+  readonly refreshCounters: () => Promise<void>;
   readonly changed: () => void;
 }
 
@@ -80,6 +82,8 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
   const feed = createFeed<{ readonly rollout: string; readonly event: RolloutEvent | null }>();
   /** The log lines of what failed are still being read. */
   let reading = false;
+  /** The rollout whose last counters were asked for, and whether they have come. */
+  let counted: { readonly rollout: number; readonly done: boolean } | null = null;
 
   const idOf = (rollout: StoredRollout): string => `r-${rollout.number}`;
   const newest = (): StoredRollout | null => [...rollouts.values()].at(-1) ?? null;
@@ -244,6 +248,16 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
     end(state, summary) {
       const rollout = current();
       if (rollout === null || (state === "failed" && reading)) return;
+      if (counted?.rollout !== rollout.number) {
+        const { number } = rollout;
+        counted = { rollout: number, done: false };
+        // Settled whatever happens: it never rejects.
+        void parts.refreshCounters().then(() => {
+          counted = { rollout: number, done: true };
+          parts.changed();
+        });
+      }
+      if (!counted.done) return;
       const reason = state === "failed" ? rollout.failure : summary;
       const ended = put({
         ...rollout,

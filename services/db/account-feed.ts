@@ -46,11 +46,21 @@ export async function listFeedEvents(
   return rows;
 }
 
-const OBSERVED = new Set(["batch", "transcription", "playbook_run", "schema_analysis"]);
+/** What notifications name, and the table it is a row of. */
+const OBSERVED = new Map([
+  ["turn", "turn"],
+  ["batch", "batch"],
+  ["transcription", "transcription"],
+  ["playbook", "playbook_run"],
+  ["playbook_run", "playbook_run"],
+  ["schema-analysis", "schema_analysis"],
+  ["schema_analysis", "schema_analysis"],
+]);
 
-/** Whose turn (`turn`) or long work that is; null for a row that is gone or a table that is not observed. */
-export async function findOwner(sql: Sql, table: string, id: string): Promise<string | null> {
-  if (table !== "turn" && !OBSERVED.has(table)) return null;
+/** Whose turn or long work that is; null for a row that is gone or a name that is not observed. */
+export async function findOwner(sql: Sql, what: string, id: string): Promise<string | null> {
+  const table = OBSERVED.get(what);
+  if (table === undefined) return null;
   const { rows } = await sql.query<{ accountId: string }>(
     `SELECT account_id AS "accountId" FROM owl.${table} WHERE id = $1`,
     [id],

@@ -38,7 +38,7 @@ export interface OperationParts extends WhyParts {
   /** Reads owl.yaml again. Throws `config.invalid`. */
   readonly loadConfig: () => Config;
   readonly useConfig: (config: Config) => void;
-  readonly status: () => Status;
+  readonly status: () => Promise<Status>;
   readonly connectionLimit: () => number | null;
   readonly isStopping: () => boolean;
   readonly wake: () => void;
@@ -211,7 +211,7 @@ export function createOperations(parts: OperationParts): Control {
   const instanceIds = (): string[] => book.all().map(({ id }) => id);
 
   return {
-    status: async () => parts.status(),
+    status: parts.status,
     async restart(request) {
       refuseWhileBusy();
       refuseWithoutDisk();

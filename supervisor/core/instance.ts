@@ -118,3 +118,8 @@ export function numberOf(id: string, service: string): number | null {
   const found = id.startsWith(`${service}-`) ? /^\d+$/.exec(id.slice(service.length + 1)) : null;
   return found ? Number(found[0]) : null;
 }
+
+/** Its stored deadline has passed. */
+export function isDue(instance: Instance, nowMs: MonotonicMs): boolean {
+  return instance.deadline !== null && instance.deadline.atMs <= nowMs;
+}

@@ -7,6 +7,7 @@ import type { WorkerStatus } from "../../config/control-api.ts";
 import type { Clock, MonotonicMs } from "../../config/time.ts";
 import type { Metastore } from "../ports.ts";
 import { readLimits } from "./limits.ts";
+import { createWorkFigures } from "./work-figures.ts";
 
 const BOUND_MS = 2_000;
 /** Between two signs of life of the database. */
@@ -93,6 +94,7 @@ export function createMetastore(deps: MetastoreDeps): RunningMetastore {
   }
 
   return {
+    work: createWorkFigures(ask),
     start() {
       pinging ??= ping();
     },

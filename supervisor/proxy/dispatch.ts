@@ -38,6 +38,15 @@ export interface DispatchDeps {
   readonly bodyBytes: number;
 }
 
+/** What became of an attempt that had been connected. */
+export interface AttemptFailure {
+  readonly stage: "sent" | "answering";
+  readonly reused: boolean;
+  readonly responseBytes: boolean;
+  readonly malformed: boolean;
+  readonly detail: string;
+}
+
 interface LedgerEntry {
   readonly upstream: string;
   readonly reason: string;
@@ -100,12 +109,14 @@ export class Dispatch {
   }
 
   /** The connected attempt failed. */
-  failed(stage: "sent" | "answering", reused: boolean, detail: string, answer: AnswerReason = "failedAfterSend"): void {
+  failed(failure: AttemptFailure): void {
+    const { stage, reused, responseBytes, detail } = failure;
     const upstream = this.#leave();
     if (upstream === null) return;
     const { does, reason } = retryRowFor({
       stage,
       reusedConnection: reused,
+      responseBytes,
       repeatable: mayReuseConnection(this.#facts.method) && this.#facts.bodyBytes === 0,
       resent: this.#resent,
     });
@@ -122,7 +133,7 @@ export class Dispatch {
       this.#finish(true);
       this.#engine.cut();
     } else {
-      this.#answer(answer);
+      this.#answer(failure.malformed ? "badResponse" : "failedAfterSend");
     }
   }
 

@@ -7,6 +7,7 @@ import { type Clock, isoTime, type Random } from "../../config/time.ts";
 import { Counters } from "./counters.ts";
 import type { Engine, EngineDeps } from "./engine.ts";
 import { createHttpEngine } from "./engine-http/engine.ts";
+import { createNetEngine } from "./engine-net/engine.ts";
 import { createListener } from "./listener.ts";
 import type { Log } from "./log.ts";
 import { moveStreams } from "./streams.ts";
@@ -71,7 +72,7 @@ export function createProxy(deps: ProxyDeps): Proxy {
       ? (entry) => deps.writeAccess(`${JSON.stringify({ at: isoTime(clock.now()), access: settings.id, ...entry })}\n`)
       : null,
   };
-  const engine: Engine = createHttpEngine(engineDeps);
+  const engine: Engine = config.engine === "net" ? createNetEngine(engineDeps) : createHttpEngine(engineDeps);
   const listener = createListener({
     addresses: config.listen,
     descriptors: deps.descriptors,

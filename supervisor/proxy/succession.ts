@@ -5,6 +5,7 @@ import { spawn } from "node:child_process";
 import { closeSync, constants, openSync } from "node:fs";
 import { connect } from "node:net";
 import { OwlError } from "../../config/errors.ts";
+import { INSTANCE_ENV } from "../../config/instance-env.ts";
 import type { FromProxy, ProxySettings, RoutingTable, ToProxy } from "../../config/proxy-feed.ts";
 import type { Clock } from "../../config/time.ts";
 import { readLines } from "./table-feed.ts";
@@ -36,7 +37,7 @@ export async function startSuccessor(request: SuccessionRequest): Promise<number
     stdio: ["ignore", "inherit", "inherit", fifo ?? "ignore", ...descriptors],
     env: {
       ...env,
-      OWL_INSTANCE: settings.id,
+      [INSTANCE_ENV.instance]: settings.id,
       OWL_PROXY_SETTINGS: JSON.stringify(settings),
       OWL_PROXY_LISTEN_FDS: descriptors.map((_, index) => String(4 + index)).join(","),
       OWL_PROXY_AWAIT_TABLE: "1",

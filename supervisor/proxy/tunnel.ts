@@ -17,6 +17,8 @@ export interface TunnelDeps {
   /** Bytes that arrived with the heads. */
   readonly firstFromClient: Buffer | null;
   readonly firstFromUpstream: Buffer | null;
+  /** How to get the upstream's bytes when its socket reads into a buffer of its own; absent: its `data` events. */
+  readonly upstreamData?: (take: (chunk: Buffer) => void) => void;
   readonly passed: (direction: "in" | "out", bytes: number) => void;
   /** Once, when both sides are closed. */
   readonly ended: () => void;
@@ -65,7 +67,8 @@ export function openTunnel(deps: TunnelDeps): MovableStream {
   };
 
   client.on("data", toUpstream);
-  upstream.on("data", toClient);
+  if (deps.upstreamData === undefined) upstream.on("data", toClient);
+  else deps.upstreamData(toClient);
   client.on("drain", () => upstream.resume());
   upstream.on("drain", () => client.resume());
   client.on("end", () => upstream.end());
@@ -100,12 +103,8 @@ export function openTunnel(deps: TunnelDeps): MovableStream {
   };
 }
 
-/** The head of a 101 answer as bytes. `headers` without Connection and Upgrade. */
-export function switchingHead(headers: readonly string[], protocol: string): string {
-  let head = `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n`;
-  for (let at = 0; at < headers.length; at += 2) {
-    const lower = (headers[at] ?? "").toLowerCase();
-    if (lower !== "content-length") head += `${headers[at]}: ${headers[at + 1]}\r\n`;
-  }
-  return `${head}\r\n`;
+/** The head of a 101 answer. `lines`: its header lines, each with CRLF, without Connection and Upgrade. */
+export function switchingHead(lines: string, protocol: string): string {
+  const kept = lines.replace(/^content-length:[^\n]*\n/gim, "");
+  return `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n${kept}\r\n`;
 }

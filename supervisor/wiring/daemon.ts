@@ -5,40 +5,36 @@ import { readdirSync } from "node:fs";
 import type { Logger } from "pino";
 import type { AppConfig, Config } from "../../config/config.ts";
 import { asError, OwlError } from "../../config/errors.ts";
-import { homePaths } from "../../config/home.ts";
 import { appConfigWith, CODE_ROOT } from "../../config/load.ts";
 import type { Environment } from "../../config/locate.ts";
-import { systemClock, systemRandom } from "../../config/system-time.ts";
+import { systemRandom } from "../../config/system-time.ts";
 import { type Adopted, adoptInstances } from "../adoption.ts";
 import { createOperations } from "../control/operations.ts";
 import { createControlServer } from "../control/server.ts";
 import { isComplete } from "../core/supervisor-state.ts";
+import { startDatabase } from "../database-start.ts";
 import { createExitedLookout } from "../exited-lookout.ts";
 import { createHealthWatch } from "../health-watch.ts";
 import { createInstanceBook } from "../instance-book.ts";
-import { envHashes, inheritedEnv, instanceEnv, markOf } from "../instance-launch.ts";
+import { envHashes, inheritedEnv, instanceEnv } from "../instance-launch.ts";
 import { createInstances, type Instances } from "../instances.ts";
-import { createJournal } from "../journal.ts";
-import { createMeasures } from "../measures.ts";
-import type { ProxyRecord, ProxyRecords } from "../ports.ts";
+import { createMetrics } from "../metrics.ts";
+import { createMetricsListener } from "../metrics-listener.ts";
 import { createDatabaseService } from "../postgres/database-service.ts";
 import { createPreflight } from "../preflight-facts.ts";
 import { freePort } from "../process/free-port.ts";
-import { createProcessTable } from "../process/group-signal.ts";
 import { createHealthProbe } from "../process/health-probe.ts";
 import { createInstanceLogs } from "../process/log-file.ts";
-import { createProcReader } from "../process/proc-identity.ts";
-import { createSpawner } from "../process/spawn.ts";
 import { createUsageSampler } from "../process/usage.ts";
 import { createProxySet } from "../proxies.ts";
 import { createRolloutRunner } from "../rollout-runner.ts";
 import { createRouting } from "../routing.ts";
 import { createServiceWishes } from "../service-wishes.ts";
-import { openStore } from "../state/store.ts";
+import { storedProxyRecords } from "../state/proxy-records.ts";
 import { buildStatus, standings } from "../status-report.ts";
 import { createSupervisor, type Supervisor } from "../supervisor.ts";
 import { createSurroundings } from "../surroundings.ts";
-import { makeHome, socketDirectory } from "./home-directories.ts";
+import { openFoundation } from "./foundation.ts";
 
 export interface DaemonParts {
   readonly config: Config;
@@ -68,30 +64,13 @@ export interface Daemon {
   readonly broken: Promise<never>;
 }
 
-const DATABASE_RETRY_MS = 5_000;
+const REFRESH_MS = 100;
 
 export function createDaemon(parts: DaemonParts): Daemon {
   const { log, environment, version } = parts;
-  const clock = systemClock;
   let config = parts.config;
-  const paths = homePaths(config.home);
-  makeHome(paths);
-  const stamp = new Date(clock.now()).toISOString().replace(/[:.]/g, "-");
-  const { store, setAside } = openStore(paths.stateFile, stamp);
-  const warnings = new Map<string, string>();
-  if (setAside !== null) {
-    warnings.set(
-      "state",
-      `The state file was set aside as ${setAside.path}: ${setAside.reason}. Processes are adopted by their marks.`,
-    );
-    log.warn(setAside, "the state file was set aside");
-  }
-  const reader = createProcReader();
-  const table = createProcessTable(reader);
-  const spawner = createSpawner({ clock, table, reader });
-  const mark = markOf(paths.home);
-  const journal = createJournal(store, clock, log);
-  const measures = createMeasures(store);
+  const ground = openFoundation(config, log);
+  const { clock, paths, store, warnings, table, spawner, mark, journal, measures } = ground;
   const startedAt = clock.now();
   const broken = Promise.withResolvers<never>();
   // Heard by main through `broken`; without a listener it would end the process by itself.
@@ -118,12 +97,8 @@ export function createDaemon(parts: DaemonParts): Daemon {
   const book = createInstanceBook(store, wake);
   const wishes = createServiceWishes(store, wake);
   const proxies = createProxySet({
-    clock,
-    spawner,
-    table,
-    records: proxyRecords(),
-    paths,
-    mark,
+    ...ground,
+    records: storedProxyRecords(store),
     release: version,
     env: inheritedEnv(environment),
     unrecorded: (error) => log.error({ err: error }, "a proxy runs unrecorded"),
@@ -146,11 +121,9 @@ export function createDaemon(parts: DaemonParts): Daemon {
     },
   });
   const rollouts = createRolloutRunner({
-    clock,
-    store,
-    journal,
-    bootId: reader.bootId,
+    ...ground,
     counters: proxies.counters,
+    refreshCounters,
     changed: wake,
   });
   const health = createHealthWatch({
@@ -170,24 +143,13 @@ export function createDaemon(parts: DaemonParts): Daemon {
     journal,
     failed: (error) => log.error({ err: error }, "left-over processes were not looked for"),
   });
-  const sockets = socketDirectory(paths, store);
   const instances: Instances = createInstances({
-    clock,
-    log,
-    store,
+    ...ground,
     book,
-    journal,
-    measures,
-    spawner,
-    table,
     proxies,
     routing,
     health,
-    paths,
-    socketDirectory: sockets,
-    mark,
     release: version,
-    bootId: reader.bootId,
     environment,
     config: () => config,
     app: () => appOf(config),
@@ -202,12 +164,10 @@ export function createDaemon(parts: DaemonParts): Daemon {
     },
   });
   const surroundings = createSurroundings({
-    clock,
+    ...ground,
     book,
-    journal,
-    measures,
     wishes,
-    sampler: createUsageSampler(clock, reader),
+    sampler: createUsageSampler(clock, ground.reader),
     logs,
     metastore: database.metastore,
     config: () => config,
@@ -215,15 +175,12 @@ export function createDaemon(parts: DaemonParts): Daemon {
     failed: (error) => log.warn({ err: asError(error) }, "the surroundings were not read whole"),
   });
   const supervisor: Supervisor = createSupervisor({
-    clock,
-    log,
-    store,
+    ...ground,
     book,
     instances,
     rollouts,
     routing,
     wishes,
-    measures,
     logs,
     config: () => config,
     held: () => config.usesDatabase && database.url() === null,
@@ -279,19 +236,22 @@ export function createDaemon(parts: DaemonParts): Daemon {
     });
   }
 
+  /** Counters of this very moment, or those of the last second when a proxy does not answer at once. */
+  async function refreshCounters(): Promise<void> {
+    const limit = new AbortController();
+    const cancel = clock.after(REFRESH_MS, () => limit.abort());
+    await proxies.refresh(limit.signal).catch(() => undefined);
+    cancel();
+  }
+
   const control = createOperations({
-    clock,
+    ...ground,
     book,
     instances,
     rollouts,
-    journal,
-    measures,
     wishes,
-    store,
     health,
-    table,
     logs,
-    mark,
     proxies,
     preflight: createPreflight({
       clock,
@@ -310,7 +270,10 @@ export function createDaemon(parts: DaemonParts): Daemon {
       config = next;
       wake();
     },
-    status,
+    status: async () => {
+      await refreshCounters();
+      return status();
+    },
     workers: surroundings.workers,
     crashesOf: instances.crashesOf,
     envNow(instance) {
@@ -325,40 +288,41 @@ export function createDaemon(parts: DaemonParts): Daemon {
       readdirSync(paths.logs).flatMap((file) => (file.endsWith(".log") ? [file.slice(0, -4)] : [])),
     failed: (error, what) => log.error({ err: asError(error) }, what),
   });
+  const metrics = createMetrics({
+    status: () => control.status(),
+    rollouts: () => control.rollouts(),
+    proxy: proxies.counters,
+    work: async () => (await database.metastore()?.work?.()) ?? null,
+  });
+  const counting = metrics.count(journal.feed.listen(lifetime.signal));
+  const metricsListener =
+    config.proxy.metrics === null
+      ? null
+      : createMetricsListener(config.proxy.metrics, metrics.text, (error) =>
+          log.error({ err: error }, "the metrics could not be read"),
+        );
   const server = createControlServer({
     control,
     socketPath: paths.controlSocket,
     version,
-    metrics: async () => "",
+    metrics: metrics.text,
     failed: (error, request) => log.error({ err: error, request }, "a request failed"),
   });
 
-  function proxyRecords(): ProxyRecords {
-    return {
-      all: () => [...store.all<ProxyRecord>("proxy").values()],
-      put: (record) => store.put("proxy", record.id, record),
-      remove: (id) => store.remove("proxy", id),
-      nextNumber: () => store.next("proxy"),
-    };
-  }
-
   async function bringUpDatabase(): Promise<void> {
-    for (;;) {
-      try {
-        await database.start((message) => journal.write({ type: "database.progressed", message }), lifetime.signal);
-        warnings.delete("database");
-        if (config.usesDatabase) await surroundings.runOnce();
-        wake();
-        return;
-      } catch (caught) {
-        if (lifetime.signal.aborted) return;
-        const error = asError(caught);
-        // Nothing runs yet: better to say it and end than to look alive.
-        if (book.all().length === 0) return broken.reject(error);
-        warnings.set("database", `The database did not start: ${error.message}`);
-        log.error({ err: error }, "the database did not start; tried again");
-        await clock.sleep(DATABASE_RETRY_MS, lifetime.signal).catch(() => undefined);
-      }
+    const say = (message: string) => void journal.write({ type: "database.progressed", message });
+    const warn = (message: string | null): void => {
+      if (message === null) warnings.delete("database");
+      else warnings.set("database", message);
+      if (message !== null) log.error(message);
+    };
+    const isAnyRunning = () => book.all().length > 0;
+    try {
+      await startDatabase({ clock, database, say, warn, isAnyRunning }, lifetime.signal);
+      if (config.usesDatabase && !lifetime.signal.aborted) await surroundings.runOnce();
+      wake();
+    } catch (error) {
+      broken.reject(error);
     }
   }
 
@@ -376,17 +340,9 @@ export function createDaemon(parts: DaemonParts): Daemon {
     broken: broken.promise,
     async start() {
       const adopted = adoptInstances({
-        clock,
-        store,
+        ...ground,
         book,
         instances,
-        journal,
-        spawner,
-        table,
-        paths,
-        socketDirectory: sockets,
-        mark,
-        bootId: reader.bootId,
         config,
         others: new Set(["proxy"]),
       });
@@ -394,6 +350,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
       await proxies.start();
       listening = true;
       await server.start();
+      await metricsListener?.start();
       supervisor.start();
       surroundings.start();
       bringingUp = bringUpDatabase();
@@ -429,6 +386,8 @@ export function createDaemon(parts: DaemonParts): Daemon {
   async function finish(): Promise<void> {
     await health.stop();
     lookout.stop();
+    await metricsListener?.stop();
+    await counting;
     await server.stop();
     spawner.stop();
     store.close();

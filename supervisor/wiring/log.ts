@@ -12,7 +12,9 @@ export function createLog(): Logger {
     destination: 2,
     sync: true,
     colorize: true,
-    ignore: "pid,hostname",
+    // The sentence names service and instance already; on a terminal one line a sentence is what can be followed.
+    ignore: "pid,hostname,type,service,instance,rollout,data",
+    singleLine: true,
     translateTime: "SYS:HH:MM:ss.l",
   });
   return pino({ base: null, redact }, stream);

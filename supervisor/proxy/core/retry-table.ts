@@ -5,8 +5,10 @@ export type ConnectFailure = "refused" | "timedOut";
 
 /** What is known of a failed attempt. */
 export interface FailedAttempt {
-  /** connecting: no byte can have been sent. sent: any byte may have been. answering: response bytes reached us. */
+  /** connecting: no byte can have been sent. sent: any byte may have been. answering: the client has part of an answer. */
   readonly stage: "connecting" | "sent" | "answering";
+  /** Any byte of an answer arrived from the upstream. */
+  readonly responseBytes: boolean;
   readonly reusedConnection: boolean;
   /** GET, HEAD or OPTIONS, without a body. */
   readonly repeatable: boolean;
@@ -34,7 +36,7 @@ export interface RetryRow {
 export const RETRY_TABLE: readonly RetryRow[] = [
   { when: { stage: "connecting" }, does: "tryNext", reason: "connectFailed" },
   {
-    when: { stage: "sent", reusedConnection: true, repeatable: true, resent: false },
+    when: { stage: "sent", reusedConnection: true, repeatable: true, resent: false, responseBytes: false },
     does: "resendFresh",
     reason: "reusedConnectionClosed",
   },

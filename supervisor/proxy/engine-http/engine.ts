@@ -26,6 +26,7 @@ export function createHttpEngine(deps: EngineDeps): Engine {
     connectionsCheckingInterval: Math.min(1_000, limits.headerTimeoutMs),
     requireHostHeader: false,
     insecureHTTPParser: false,
+    shouldUpgradeCallback: (request) => !/^h2c\b/i.test(request.headers.upgrade ?? ""),
     noDelay: true,
   });
   server.maxHeadersCount = 0;
@@ -41,6 +42,8 @@ export function createHttpEngine(deps: EngineDeps): Engine {
       upgrade: null,
     }).start();
   };
+  // The server never listens itself; its watch over slow heads begins with this event.
+  server.emit("listening");
   server.on("request", (request, response) => exchange(request, response, false));
   server.on("checkContinue", (request, response) => exchange(request, response, true));
   server.on("checkExpectation", (request, response) => {

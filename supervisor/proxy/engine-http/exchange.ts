@@ -11,8 +11,10 @@ import {
 import type { Socket } from "node:net";
 import { type AnswerContext, type AnswerReason, answerFor, isFailure } from "../answers.ts";
 import { connectUpstream } from "../connect.ts";
-import { forwardRequestHeaders, forwardResponseHeaders, headerValue } from "../core/forward-headers.ts";
-import { checkRequest } from "../core/request-check.ts";
+import { forwardingFlat, requestIdOf } from "../core/forwarding.ts";
+import { keptFlat, keptLines, viewOf } from "../core/head-view.ts";
+import { scanRequest } from "../core/request-head.ts";
+import { droppedTrailers, hasNoBody, scanResponse } from "../core/response-head.ts";
 import { hostName, pathOf } from "../core/route-match.ts";
 import { Dispatch } from "../dispatch.ts";
 import type { EngineDeps } from "../engine.ts";
@@ -52,40 +54,38 @@ export class HttpExchange implements MovableStream {
   start(): void {
     const { deps, request, response } = this.#d;
     response.sendDate = false;
-    const verdict = checkRequest({
-      method: request.method ?? "",
-      target: request.url ?? "",
-      major: request.httpVersionMajor,
-      minor: request.httpVersionMinor,
-      headers: request.rawHeaders,
-      upgrade: this.#d.upgrade !== null,
-    });
-    if (!verdict.ok) {
-      deps.counters.refuse(verdict.reason);
-      answerRaw(response, request, verdict.reason, null);
+    const address = plainAddress(request.socket.remoteAddress ?? "");
+    const view = viewOf(request.rawHeaders);
+    const scan = scanRequest(
+      {
+        method: request.method ?? "",
+        target: request.url ?? "",
+        major: request.httpVersionMajor,
+        minor: request.httpVersionMinor,
+      },
+      view,
+      deps.isTrusted(address),
+    );
+    if (scan.refusal !== null) {
+      deps.counters.refuse(scan.refusal);
+      answerRaw(response, request, scan.refusal, null);
+      if (!request.complete) lingeringClose(request, deps);
       return;
     }
-    const address = plainAddress(request.socket.remoteAddress ?? "");
-    const forwarded = forwardRequestHeaders(request.rawHeaders, {
-      address,
-      scheme: this.#d.scheme,
-      host: verdict.host,
-      trusted: deps.isTrusted(address),
-      newRequestId: () => deps.random.uuid(),
-    });
-    this.#requestId = forwarded.requestId;
-    const { headers } = forwarded;
-    if (verdict.bodyBytes === null) headers.push("Transfer-Encoding", "chunked");
+    this.#requestId = requestIdOf(scan, () => deps.random.uuid());
+    const headers = keptFlat(view, scan.dropped);
+    headers.push(...forwardingFlat({ address, scheme: this.#d.scheme }, scan, this.#requestId));
+    if (scan.bodyBytes === null) headers.push("Transfer-Encoding", "chunked");
     if (this.#d.upgrade === null) headers.push("Connection", "keep-alive");
-    else headers.push("Connection", "Upgrade", "Upgrade", request.headers.upgrade ?? "");
+    else headers.push("Connection", "Upgrade", "Upgrade", scan.upgrade ?? "");
     const dispatch = new Dispatch(
       deps.dispatch,
       {
         method: request.method ?? "",
-        host: hostName(verdict.host),
+        host: hostName(scan.host),
         path: pathOf(request.url ?? ""),
         requestId: this.#requestId,
-        bodyBytes: verdict.bodyBytes,
+        bodyBytes: scan.bodyBytes,
       },
       {
         attempt: (upstream, mayReuse) => this.#attempt(upstream, mayReuse, headers),
@@ -141,15 +141,22 @@ export class HttpExchange implements MovableStream {
       setDefaultHeaders: false,
     });
     this.#out = out;
+    const bytesBefore = connection.socket.bytesRead;
     let answering = false;
     let settled = false;
-    const fail = (message: string) => {
+    const fail = (message: string, malformed = false) => {
       if (settled || this.#out !== out) return;
       settled = true;
       connection.close();
-      this.#dispatch?.failed(answering ? "answering" : "sent", reused, message);
+      this.#dispatch?.failed({
+        stage: answering ? "answering" : "sent",
+        reused,
+        responseBytes: answering || malformed || connection.socket.bytesRead > bytesBefore,
+        malformed,
+        detail: message,
+      });
     };
-    out.on("error", (error) => fail(error.message));
+    out.on("error", (error: NodeJS.ErrnoException) => fail(error.message, error.code?.startsWith("HPE_") ?? false));
     out.on("close", () => fail("closed before an answer"));
     out.on("continue", () => {
       if (this.#d.expectContinue && !this.#d.response.headersSent) this.#d.response.writeContinue();
@@ -157,7 +164,8 @@ export class HttpExchange implements MovableStream {
     out.on("information", ({ statusCode, rawHeaders }) => {
       const { response } = this.#d;
       if (statusCode === 100 || response.headersSent || request.httpVersionMinor === 0) return;
-      writeInformation(response, statusCode, forwardResponseHeaders(rawHeaders));
+      const view = viewOf(rawHeaders);
+      writeInformation(response, statusCode, keptFlat(view, scanResponse(statusCode, 1, view).dropped));
     });
     out.on("upgrade", (answer, socket, first) => {
       if (this.#d.upgrade === null) {
@@ -169,6 +177,10 @@ export class HttpExchange implements MovableStream {
       this.#switch(this.#d.upgrade, upstream, answer, socket as Socket, first);
     });
     out.on("response", (incoming) => {
+      if (!scanResponse(incoming.statusCode ?? 0, incoming.httpVersionMinor, viewOf(incoming.rawHeaders)).ok) {
+        fail("its framing is ambiguous", true);
+        return;
+      }
       answering = true;
       this.#respond(upstream, incoming, fail, () => {
         settled = true;
@@ -203,11 +215,7 @@ export class HttpExchange implements MovableStream {
     request.on("end", () => {
       if (this.#out !== out) return;
       if (request.rawTrailers.length > 0) {
-        const trailers: [string, string][] = [];
-        for (let at = 0; at < request.rawTrailers.length; at += 2) {
-          trailers.push([request.rawTrailers[at] ?? "", request.rawTrailers[at + 1] ?? ""]);
-        }
-        out.addTrailers(trailers);
+        out.addTrailers(trailersOf(request));
       }
       out.end();
     });
@@ -219,15 +227,17 @@ export class HttpExchange implements MovableStream {
     const status = incoming.statusCode ?? 502;
     this.#status = status;
     this.#dispatch?.status(status);
-    const headers = forwardResponseHeaders(incoming.rawHeaders);
-    const bodiless = request.method === "HEAD" || status === 204 || status === 304;
-    if (status === 204) removeHeader(headers, "content-length");
+    const view = viewOf(incoming.rawHeaders);
+    const scan = scanResponse(status, incoming.httpVersionMinor, view);
+    const headers = keptFlat(view, scan.dropped);
+    const bodiless = hasNoBody(request.method ?? "", status);
     const unread = !request.complete;
-    if (isDraining() || unread) response.shouldKeepAlive = false;
+    // node:http reads nothing more behind an Upgrade header that was not followed.
+    if (isDraining() || unread || request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     headers.push("Connection", response.shouldKeepAlive ? "keep-alive" : "close");
-    if (headerValue(headers, "x-request-id") === null) headers.push("X-Request-Id", this.#requestId);
+    if (!scan.hasRequestId) headers.push("X-Request-Id", this.#requestId);
     response.writeHead(status, incoming.statusMessage ?? "", headers);
-    if (isEventStream(incoming.rawHeaders) && !bodiless) this.#dispatch?.becameStream(this);
+    if (scan.eventStream && !bodiless) this.#dispatch?.becameStream(this);
     response.flushHeaders();
     incoming.on("data", (chunk: Buffer) => {
       this.#bytesOut += chunk.length;
@@ -242,11 +252,7 @@ export class HttpExchange implements MovableStream {
     incoming.on("end", () => {
       if (!incoming.complete || this.#over) return;
       if (incoming.rawTrailers.length > 0 && !bodiless) {
-        const trailers: [string, string][] = [];
-        for (let at = 0; at < incoming.rawTrailers.length; at += 2) {
-          trailers.push([incoming.rawTrailers[at] ?? "", incoming.rawTrailers[at + 1] ?? ""]);
-        }
-        response.addTrailers(trailers);
+        response.addTrailers(trailersOf(incoming));
       }
       response.end();
       this.#dispatch?.answered();
@@ -268,13 +274,14 @@ export class HttpExchange implements MovableStream {
     first: Buffer,
   ): void {
     const { deps, request, response } = this.#d;
+    const view = viewOf(answer.rawHeaders);
     const protocol = answer.headers.upgrade ?? request.headers.upgrade ?? "";
     this.#status = 101;
     this.#out = null;
     this.#over = true;
     this.#dispatch?.status(101);
     response.detachSocket(upgrade.socket);
-    upgrade.socket.write(switchingHead(forwardResponseHeaders(answer.rawHeaders), protocol), "latin1");
+    upgrade.socket.write(switchingHead(keptLines(view, scanResponse(101, 1, view).dropped), protocol), "latin1");
     const tunnel = openTunnel({
       client: upgrade.socket,
       upstream: socket,
@@ -431,12 +438,11 @@ function writeInformation(response: ServerResponse, status: number, headers: rea
   response.writeInformation(status, fields);
 }
 
-function isEventStream(headers: readonly string[]): boolean {
-  return headerValue(headers, "content-type")?.toLowerCase().startsWith("text/event-stream") ?? false;
-}
-
-function removeHeader(headers: string[], name: string): void {
-  for (let at = headers.length - 2; at >= 0; at -= 2) {
-    if ((headers[at] ?? "").toLowerCase() === name) headers.splice(at, 2);
-  }
+/** Trailers that go on, as node:http wants them. */
+function trailersOf(message: IncomingMessage): [string, string][] {
+  const view = viewOf(message.rawTrailers);
+  const flat = keptFlat(view, droppedTrailers(view));
+  const pairs: [string, string][] = [];
+  for (let at = 0; at < flat.length; at += 2) pairs.push([flat[at] ?? "", flat[at + 1] ?? ""]);
+  return pairs;
 }

@@ -1,5 +1,229 @@
+// Playbooks: the list, one of them with its editor and its runs.
+
 import type { VNode } from "preact";
-import { t } from "../text/text.ts";
-export default function Page(_props: { readonly id: string | null }): VNode {
-  return <p class="loading">{t("loading")}</p>;
+import { useState } from "preact/hooks";
+import { call, type ListPage } from "../api.ts";
+import { browserRandom } from "../browser-time.ts";
+import { Confirm } from "../parts/dialog.tsx";
+import { Failure, failureText } from "../parts/failure.tsx";
+import { useNow } from "../parts/now.ts";
+import { follow, go } from "../routes.ts";
+import { momentText, t, tCount } from "../text/text.ts";
+import { PlaybookEditor } from "./playbook-editor.tsx";
+import type { RunJson } from "./playbook-run-page.tsx";
+import { useResource } from "./resource.ts";
+
+export interface PlaybookJson {
+  readonly id: string;
+  readonly name: string;
+  readonly steps: readonly {
+    readonly id: string;
+    readonly tool: string;
+    readonly input: Readonly<Record<string, unknown>>;
+  }[];
+  readonly updatedAt: string;
+  readonly lastRun: { readonly id: string; readonly state: RunJson["state"] } | null;
+}
+
+export default function PlaybooksPage({ id }: { readonly id: string | null }): VNode {
+  if (id === null) return <Playbooks />;
+  if (id === "new") return <NewPlaybook />;
+  return <Playbook key={id} id={id} />;
+}
+
+function Playbooks(): VNode {
+  const list = useResource<ListPage<PlaybookJson>>("/api/playbooks?limit=100", { marks: ["playbook", "playbook_run"] });
+  const now = useNow(30_000);
+  return (
+    <section class="page">
+      <header class="page-head">
+        <h1>{t("nav.playbooks")}</h1>
+        <p>{t("playbook.what")}</p>
+      </header>
+      <p>
+        <a class="button primary" href="/playbooks/new" onClick={follow}>
+          {t("playbook.new")}
+        </a>
+      </p>
+      {list.failed && <Failure text={list.failed} onRetry={list.refresh} />}
+      {!list.value && !list.failed && <p class="loading">{t("loading")}</p>}
+      {list.value && list.value.items.length === 0 && <p class="none">{t("playbook.none")}</p>}
+      <ul class="work-list">
+        {list.value?.items.map((playbook) => (
+          <li key={playbook.id}>
+            <a href={`/playbooks/${playbook.id}`} onClick={follow}>
+              {playbook.name}
+            </a>
+            <span class="soft">{tCount("playbook.steps", playbook.steps.length)}</span>
+            {playbook.lastRun && (
+              <a
+                class={`state state-${playbook.lastRun.state}`}
+                href={`/playbook-runs/${playbook.lastRun.id}`}
+                onClick={follow}
+              >
+                {t(`run.${playbook.lastRun.state}`)}
+              </a>
+            )}
+            <span class="soft">{momentText(playbook.updatedAt, now)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Back(): VNode {
+  return (
+    <p>
+      <a href="/playbooks" onClick={follow}>
+        ← {t("nav.playbooks")}
+      </a>
+    </p>
+  );
+}
+
+function NewPlaybook(): VNode {
+  const [key] = useState(() => browserRandom.uuid());
+  return (
+    <section class="page">
+      <Back />
+      <header class="page-head">
+        <h1>{t("playbook.new")}</h1>
+      </header>
+      <PlaybookEditor
+        playbook={null}
+        onSave={async (body) => {
+          const made = await call<PlaybookJson>("/api/playbooks", {
+            method: "POST",
+            body,
+            key: `${key}-${JSON.stringify(body).length}`,
+          });
+          go(`/playbooks/${made.id}`, "replace");
+        }}
+      />
+    </section>
+  );
+}
+
+function Playbook({ id }: { readonly id: string }): VNode {
+  const { value, failed, missing, refresh } = useResource<PlaybookJson>(`/api/playbooks/${id}`, {
+    marks: [],
+    pollMs: 60_000,
+  });
+  const runs = useResource<ListPage<RunJson>>(`/api/playbook-runs?playbookId=${id}&limit=20`, {
+    marks: ["playbook", "playbook_run"],
+  });
+  const [editing, setEditing] = useState(false);
+  const [deleting, setDeleting] = useState(false);
+  const [asked, setAsked] = useState(false);
+  const [refused, setRefused] = useState<string | null>(null);
+  const now = useNow(30_000);
+  if (missing) return <p class="none">{t("playbook.missing")}</p>;
+  if (!value) return failed ? <Failure text={failed} onRetry={refresh} /> : <p class="loading">{t("loading")}</p>;
+
+  async function run(): Promise<void> {
+    setAsked(false);
+    setRefused(null);
+    try {
+      const made = await call<{ runId: string }>(`/api/playbooks/${id}/runs`, {
+        method: "POST",
+        key: browserRandom.uuid(),
+      });
+      go(`/playbook-runs/${made.runId}`);
+    } catch (error) {
+      setRefused(failureText(error));
+    }
+  }
+
+  async function remove(): Promise<void> {
+    setDeleting(false);
+    try {
+      await call(`/api/playbooks/${id}`, { method: "DELETE" });
+      go("/playbooks");
+    } catch (error) {
+      setRefused(failureText(error));
+    }
+  }
+
+  return (
+    <section class="page">
+      <Back />
+      <header class="page-head">
+        <h1>{value.name}</h1>
+        <div class="actions">
+          <button type="button" class="primary" disabled={editing} onClick={() => setAsked(true)}>
+            {t("playbook.run")}
+          </button>
+          <button type="button" onClick={() => setEditing(!editing)}>
+            {editing ? t("cancel") : t("turn.edit")}
+          </button>
+          <button type="button" class="danger" onClick={() => setDeleting(true)}>
+            {t("delete")}
+          </button>
+        </div>
+      </header>
+      {refused && <Failure text={refused} />}
+      {editing ? (
+        <PlaybookEditor
+          playbook={value}
+          onSave={async (body) => {
+            await call(`/api/playbooks/${id}`, { method: "PUT", body });
+            setEditing(false);
+            refresh();
+          }}
+        />
+      ) : (
+        <ol class="playbook-steps">
+          {value.steps.map((step) => (
+            <li key={step.id} class="card">
+              <h3>
+                {step.id} <span class="state">{t(`tool.${step.tool}` as "tool.sql")}</span>
+              </h3>
+              <pre>{inputText(step.input)}</pre>
+            </li>
+          ))}
+        </ol>
+      )}
+      <h2>{t("playbook.runs")}</h2>
+      {runs.value && runs.value.items.length === 0 && <p class="none">{t("playbook.noRuns")}</p>}
+      <ul class="work-list">
+        {runs.value?.items.map((item) => (
+          <li key={item.id}>
+            <a href={`/playbook-runs/${item.id}`} onClick={follow}>
+              {momentText(item.createdAt, now)}
+            </a>
+            <span class={`state state-${item.state}`}>{t(`run.${item.state}`)}</span>
+            {item.stoppedAtStep && <span class="soft">{t("run.stoppedAt", { step: item.stoppedAtStep })}</span>}
+            {item.message && <span class="bad">{item.message}</span>}
+          </li>
+        ))}
+      </ul>
+      {asked && (
+        <Confirm
+          title={t("playbook.runTitle", { name: value.name })}
+          text={t("playbook.runText")}
+          action={t("playbook.run")}
+          onClose={() => setAsked(false)}
+          onConfirm={() => void run()}
+        />
+      )}
+      {deleting && (
+        <Confirm
+          title={t("playbook.deleteTitle", { name: value.name })}
+          text={t("playbook.deleteText")}
+          action={t("delete")}
+          danger
+          onClose={() => setDeleting(false)}
+          onConfirm={() => void remove()}
+        />
+      )}
+    </section>
+  );
+}
+
+/** A step's input as people read it: a statement or text as lines, the rest as `name: value`. */
+export function inputText(input: Readonly<Record<string, unknown>>): string {
+  return Object.entries(input)
+    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join("\n");
 }

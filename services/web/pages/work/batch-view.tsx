@@ -1,0 +1,197 @@
+// One batch: progress, throughput, the rest as a range, its items; pause, go on, cancel, retry, the failed ones as CSV.
+
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { call, type ListPage } from "../api.ts";
+import { csvOf } from "../core/csv.ts";
+import { durationText, etaRange } from "../core/duration.ts";
+import { Confirm } from "../parts/dialog.tsx";
+import { Failure, failureText } from "../parts/failure.tsx";
+import { useNow } from "../parts/now.ts";
+import { saveFile } from "../parts/save-file.ts";
+import { follow } from "../routes.ts";
+import { languageNow, momentText, numberText, t } from "../text/text.ts";
+import { type BatchJson, batchName } from "./batches-page.tsx";
+import { ProgressBar } from "./progress.tsx";
+import { readAll, useResource } from "./resource.ts";
+
+const STATES = ["all", "queued", "running", "done", "failed", "cancelled"] as const;
+
+interface ItemJson {
+  readonly id: string;
+  readonly path: string;
+  readonly name: string;
+  readonly state: "queued" | "running" | "done" | "failed" | "cancelled";
+  readonly message: string | null;
+  readonly secondsTotal: number | null;
+  readonly secondsDone: number;
+}
+
+export function BatchView({ id }: { readonly id: string }): VNode {
+  const marks = [`batch:${id}`, "transcription"];
+  const {
+    value: batch,
+    failed,
+    missing,
+    refresh,
+  } = useResource<BatchJson>(`/api/batches/${id}`, { marks, pollMs: 3_000 });
+  const [filter, setFilter] = useState<(typeof STATES)[number]>("all");
+  const [refused, setRefused] = useState<string | null>(null);
+  const [cancelling, setCancelling] = useState(false);
+  const now = useNow(1_000, batch?.state === "running");
+  const state = filter === "all" ? "" : `&state=${filter}`;
+  const items = useResource<ListPage<ItemJson>>(`/api/batches/${id}/items?limit=100${state}`, { marks, pollMs: 5_000 });
+
+  if (missing) return <p class="none">{t("batch.missing")}</p>;
+  if (!batch) return failed ? <Failure text={failed} onRetry={refresh} /> : <p class="loading">{t("loading")}</p>;
+
+  const language = languageNow();
+  const { counts } = batch;
+  const eta = etaRange({
+    state: batch.state,
+    finished: counts.done + counts.failed,
+    progress: batch.progress,
+    etaSeconds: batch.etaSeconds,
+  });
+  const range = batch.etaRangeSeconds
+    ? { fromMs: batch.etaRangeSeconds.from * 1000, toMs: batch.etaRangeSeconds.to * 1000 }
+    : eta;
+  const isLive = batch.state === "running" || batch.state === "paused";
+
+  function act(verb: "pause" | "resume" | "cancel" | "retry"): void {
+    setRefused(null);
+    call(`/api/batches/${id}/${verb}`, { method: "POST" }).then(
+      () => {
+        refresh();
+        items.refresh();
+      },
+      (error: unknown) => setRefused(failureText(error)),
+    );
+  }
+
+  async function saveFailed(): Promise<void> {
+    try {
+      const rows = await readAll<ItemJson>(`/api/batches/${id}/items?state=failed`);
+      saveFile(
+        "failed.csv",
+        csvOf([["path", "message"], ...rows.map((row) => [row.path, row.message ?? ""])]),
+        "text/csv",
+      );
+    } catch (error) {
+      setRefused(failureText(error));
+    }
+  }
+
+  return (
+    <section class="page">
+      <p>
+        <a href="/batches" onClick={follow}>
+          ← {t("nav.batches")}
+        </a>
+      </p>
+      <header class="page-head">
+        <h1>{batchName(batch)}</h1>
+        <span class={`state state-${batch.state}`}>{t(`batch.${batch.state}`)}</span>
+        <p>{isLive ? t("batch.goesOn") : momentText(batch.endedAt ?? batch.createdAt, now)}</p>
+      </header>
+      {refused && <Failure text={refused} />}
+      {failed && <Failure text={failed} onRetry={refresh} />}
+      <div class="card">
+        <ProgressBar share={batch.progress} />
+        <dl class="figures">
+          {(["done", "running", "queued", "failed", "cancelled"] as const).map((name) => (
+            <div key={name}>
+              <dt>{t(`work.${name}`)}</dt>
+              <dd class={name === "failed" && counts.failed > 0 ? "bad" : ""}>{numberText(counts[name])}</dd>
+            </div>
+          ))}
+          {batch.throughput !== null && (
+            <div>
+              <dt>{t("batch.throughput")}</dt>
+              <dd>{t("batch.perMinute", { count: numberText(batch.throughput * 60) })}</dd>
+            </div>
+          )}
+          {batch.state === "running" && (
+            <div>
+              <dt>{t("batch.eta")}</dt>
+              <dd>
+                {range
+                  ? `${durationText(range.fromMs, language)} – ${durationText(range.toMs, language)}`
+                  : t("batch.etaSoon")}
+              </dd>
+            </div>
+          )}
+        </dl>
+        {batch.state === "running" && batch.movedAt && (
+          <p class="soft">
+            {t("work.moved", { age: durationText(Math.max(0, now - Date.parse(batch.movedAt)), language) })}
+          </p>
+        )}
+        <div class="actions">
+          {batch.state === "running" && (
+            <button type="button" onClick={() => act("pause")}>
+              {t("batch.pause")}
+            </button>
+          )}
+          {batch.state === "paused" && (
+            <button type="button" class="primary" onClick={() => act("resume")}>
+              {t("batch.resume")}
+            </button>
+          )}
+          {counts.failed + counts.cancelled > 0 && batch.state !== "running" && (
+            <button type="button" onClick={() => act("retry")}>
+              {t("batch.retry")}
+            </button>
+          )}
+          {counts.failed > 0 && (
+            <button type="button" onClick={() => void saveFailed()}>
+              {t("batch.failedCsv")}
+            </button>
+          )}
+          {isLive && (
+            <button type="button" class="danger" onClick={() => setCancelling(true)}>
+              {t("batch.cancel")}
+            </button>
+          )}
+        </div>
+      </div>
+      <fieldset class="tabs" aria-label={t("batch.filter")}>
+        {STATES.map((name) => (
+          <button key={name} type="button" aria-pressed={filter === name} onClick={() => setFilter(name)}>
+            {name === "all" ? t("batch.all") : t(`work.${name}`)}
+          </button>
+        ))}
+      </fieldset>
+      {items.failed && <Failure text={items.failed} onRetry={items.refresh} />}
+      <ul class="work-list">
+        {items.value?.items.map((item) => (
+          <li key={item.id} data-state={item.state}>
+            <a href={`/recordings/${item.id}`} onClick={follow}>
+              {item.name}
+            </a>
+            <span class={`state state-${item.state}`}>{t(`work.${item.state}`)}</span>
+            {item.state === "running" && item.secondsTotal !== null && (
+              <ProgressBar share={item.secondsDone / item.secondsTotal} label={item.name} />
+            )}
+            {item.message && <p class="bad">{item.message}</p>}
+          </li>
+        ))}
+      </ul>
+      {items.value && items.value.items.length === 0 && <p class="none">{t("batch.noItems")}</p>}
+      {items.value?.next && <p class="soft">{t("batch.firstItems", { count: items.value.items.length })}</p>}
+      {cancelling && (
+        <Confirm
+          title={t("batch.cancelTitle")}
+          text={t("batch.cancelText")}
+          action={t("batch.cancel")}
+          danger
+          onClose={() => setCancelling(false)}
+          onConfirm={() => {
+            setCancelling(false);
+            act("cancel");
+          }}
+        />
+      )}
+    </section>
+  );
+}

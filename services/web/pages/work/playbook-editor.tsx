@@ -1,0 +1,278 @@
+// Editing a playbook: a form per step by its tool, references to earlier steps, the server's problems at their step.
+
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { ApiError } from "../api.ts";
+import { browserRandom } from "../browser-time.ts";
+import { Failure, failureText } from "../parts/failure.tsx";
+import { type TextKey, t } from "../text/text.ts";
+import type { PlaybookJson } from "./playbooks-page.tsx";
+
+const TOOLS = ["sql", "http", "mail", "ticket"] as const;
+type Tool = (typeof TOOLS)[number];
+
+/** lines: a text of several lines; json: anything, written as JSON; names: texts, comma-separated. */
+type Kind = "text" | "lines" | "json" | "names" | "number";
+
+const FIELDS: Readonly<Record<Tool, readonly (readonly [string, Kind, boolean])[]>> = {
+  sql: [
+    ["dataSource", "text", true],
+    ["sql", "lines", true],
+  ],
+  http: [
+    ["method", "text", false],
+    ["url", "text", true],
+    ["headers", "json", false],
+    ["body", "json", false],
+    ["timeoutSeconds", "number", false],
+  ],
+  mail: [
+    ["to", "names", true],
+    ["cc", "names", false],
+    ["subject", "text", true],
+    ["text", "lines", true],
+  ],
+  ticket: [
+    ["url", "text", true],
+    ["title", "text", true],
+    ["description", "lines", false],
+    ["fields", "json", false],
+  ],
+};
+
+interface Draft {
+  readonly key: string;
+  readonly id: string;
+  readonly tool: Tool;
+  /** As written in the form. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** Inputs the form has no field for are kept as they are. */
+  readonly rest: Readonly<Record<string, unknown>>;
+}
+
+export interface PlaybookBody {
+  readonly name: string;
+  readonly steps: readonly { readonly id: string; readonly tool: string; readonly input: Record<string, unknown> }[];
+}
+
+interface Problem {
+  readonly step: string | null;
+  readonly field: string;
+  readonly reason: string;
+}
+
+export interface EditorProps {
+  readonly playbook: PlaybookJson | null;
+  readonly onSave: (body: PlaybookBody) => Promise<void>;
+}
+
+export function PlaybookEditor({ playbook, onSave }: EditorProps): VNode {
+  const [name, setName] = useState(playbook?.name ?? "");
+  const [steps, setSteps] = useState<readonly Draft[]>(() => playbook?.steps.map(draftOf) ?? [emptyStep(1)]);
+  const [problems, setProblems] = useState<readonly Problem[]>([]);
+  const [refused, setRefused] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+
+  const change = (key: string, part: Partial<Draft>): void =>
+    setSteps(steps.map((step) => (step.key === key ? { ...step, ...part } : step)));
+  const move = (index: number, by: -1 | 1): void => {
+    const next = [...steps];
+    const [step] = next.splice(index, 1);
+    if (step) next.splice(index + by, 0, step);
+    setSteps(next);
+  };
+
+  async function save(): Promise<void> {
+    setBusy(true);
+    setRefused(null);
+    setProblems([]);
+    try {
+      const made: { id: string; tool: string; input: Record<string, unknown> }[] = [];
+      for (const step of steps) made.push({ id: step.id.trim(), tool: step.tool, input: inputOf(step) });
+      await onSave({ name: name.trim(), steps: made });
+    } catch (error) {
+      if (error instanceof BadField)
+        setProblems([{ step: error.step, field: error.field, reason: t("playbook.badJson") }]);
+      else {
+        const told = error instanceof ApiError ? error.data.problems : null;
+        if (Array.isArray(told)) setProblems(told as Problem[]);
+        setRefused(failureText(error));
+      }
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return (
+    <form
+      class="playbook-editor"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+    >
+      <label>
+        {t("playbook.name")}
+        <input required maxLength={200} value={name} onInput={(event) => setName(event.currentTarget.value)} />
+      </label>
+      <ol class="playbook-steps">
+        {steps.map((step, index) => (
+          <li key={step.key} class="card">
+            <div class="step-head">
+              <label>
+                {t("playbook.stepId")}
+                <input
+                  required
+                  pattern="[A-Za-z][A-Za-z0-9_\-]*"
+                  spellcheck={false}
+                  value={step.id}
+                  onInput={(event) => change(step.key, { id: event.currentTarget.value })}
+                />
+              </label>
+              <label>
+                {t("playbook.tool")}
+                <select
+                  value={step.tool}
+                  onChange={(event) => change(step.key, { tool: event.currentTarget.value as Tool })}
+                >
+                  {TOOLS.map((tool) => (
+                    <option key={tool} value={tool}>
+                      {t(`tool.${tool}`)}
+                    </option>
+                  ))}
+                </select>
+              </label>
+              <div class="actions">
+                <button type="button" class="link" disabled={index === 0} onClick={() => move(index, -1)}>
+                  {t("playbook.up")}
+                </button>
+                <button type="button" class="link" disabled={index === steps.length - 1} onClick={() => move(index, 1)}>
+                  {t("playbook.down")}
+                </button>
+                <button
+                  type="button"
+                  class="link"
+                  disabled={steps.length === 1}
+                  onClick={() => setSteps(steps.filter((other) => other.key !== step.key))}
+                >
+                  {t("playbook.removeStep")}
+                </button>
+              </div>
+            </div>
+            {FIELDS[step.tool].map(([field, kind, isRequired]) => (
+              // biome-ignore lint/a11y/noLabelWithoutControl: Field is the control
+              <label key={field}>
+                {t(`field.${field}` as TextKey)}
+                <Field
+                  kind={kind}
+                  required={isRequired}
+                  value={step.fields[field] ?? ""}
+                  onChange={(value) => change(step.key, { fields: { ...step.fields, [field]: value } })}
+                />
+              </label>
+            ))}
+            {problems
+              .filter((problem) => problem.step === step.id || problem.step === `#${index + 1}`)
+              .map((problem) => (
+                <p key={`${problem.field} ${problem.reason}`} class="bad">
+                  {problem.field}: {problem.reason}
+                </p>
+              ))}
+          </li>
+        ))}
+      </ol>
+      <p class="soft">{t("playbook.references")}</p>
+      {refused && <Failure text={refused} />}
+      <div class="actions">
+        <button type="button" onClick={() => setSteps([...steps, emptyStep(steps.length + 1)])}>
+          {t("playbook.addStep")}
+        </button>
+        <button type="submit" class="primary" disabled={busy}>
+          {t("save")}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+interface FieldProps {
+  readonly kind: Kind;
+  readonly required: boolean;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function Field({ kind, required, value, onChange }: FieldProps): VNode {
+  if (kind === "lines" || kind === "json") {
+    return (
+      <textarea
+        class={kind === "json" ? "mono" : undefined}
+        rows={kind === "json" ? 3 : 4}
+        required={required}
+        spellcheck={false}
+        value={value}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+    );
+  }
+  return (
+    <input
+      required={required}
+      inputMode={kind === "number" ? "numeric" : undefined}
+      spellcheck={false}
+      value={value}
+      onInput={(event) => onChange(event.currentTarget.value)}
+    />
+  );
+}
+
+class BadField extends Error {
+  readonly step: string;
+  readonly field: string;
+  constructor(step: string, field: string) {
+    super(`${step}.${field}`);
+    this.step = step;
+    this.field = field;
+  }
+}
+
+function emptyStep(number: number): Draft {
+  return { key: browserRandom.uuid(), id: `step${number}`, tool: "sql", fields: { dataSource: "demo" }, rest: {} };
+}
+
+function draftOf(step: PlaybookJson["steps"][number]): Draft {
+  const tool = TOOLS.find((name) => name === step.tool) ?? "sql";
+  const fields: Record<string, string> = {};
+  const rest: Record<string, unknown> = { ...step.input };
+  for (const [field, kind] of FIELDS[tool]) {
+    const value = step.input[field];
+    delete rest[field];
+    if (value === undefined) continue;
+    if (kind === "names") fields[field] = Array.isArray(value) ? value.join(", ") : String(value);
+    else fields[field] = typeof value === "string" && kind !== "json" ? value : JSON.stringify(value, null, 2);
+  }
+  return { key: browserRandom.uuid(), id: step.id, tool, fields, rest };
+}
+
+function inputOf(step: Draft): Record<string, unknown> {
+  const input: Record<string, unknown> = { ...step.rest };
+  for (const [field, kind] of FIELDS[step.tool]) {
+    const text = step.fields[field] ?? "";
+    if (text.trim() === "") continue;
+    if (kind === "names") {
+      const names = text
+        .split(",")
+        .map((name) => name.trim())
+        .filter(Boolean);
+      input[field] = names.length === 1 ? names[0] : names;
+    } else if (kind === "number") input[field] = Number(text);
+    else if (kind === "json") {
+      try {
+        input[field] = JSON.parse(text);
+      } catch {
+        throw new BadField(step.id, field);
+      }
+    } else input[field] = text;
+  }
+  return input;
+}

@@ -1,0 +1,47 @@
+// The forwarding headers of this hop: X-Forwarded-For/Proto/Host, Forwarded, X-Request-Id.
+
+import type { RequestScan } from "./request-head.ts";
+
+export interface ClientFacts {
+  readonly address: string;
+  readonly scheme: "http" | "https";
+}
+
+/** The id to use: the client's own when it was believed and is a plain token, else `fresh()`. */
+export function requestIdOf(scan: RequestScan, fresh: () => string): string {
+  const { requestId } = scan;
+  return requestId !== "" && requestId.length <= 200 && /^[\x21-\x7e]+$/.test(requestId) ? requestId : fresh();
+}
+
+/** The header lines of this hop, each with CRLF. */
+export function forwardingLines(client: ClientFacts, scan: RequestScan, requestId: string): string {
+  const flat = forwardingFlat(client, scan, requestId);
+  let lines = "";
+  for (let at = 0; at < flat.length; at += 2) lines += `${flat[at]}: ${flat[at + 1]}\r\n`;
+  return lines;
+}
+
+/** The same as a flat list. What a trusted client said comes before our own element. */
+export function forwardingFlat(client: ClientFacts, scan: RequestScan, requestId: string): string[] {
+  const element = forwardedElement(client, scan.host);
+  return [
+    "X-Forwarded-For",
+    scan.forwardedFor === "" ? client.address : `${scan.forwardedFor}, ${client.address}`,
+    "X-Forwarded-Proto",
+    scan.forwardedProto === "" ? client.scheme : scan.forwardedProto,
+    "X-Forwarded-Host",
+    scan.forwardedHost === "" ? scan.host : scan.forwardedHost,
+    "Forwarded",
+    scan.forwarded === "" ? element : `${scan.forwarded}, ${element}`,
+    "X-Request-Id",
+    requestId,
+  ];
+}
+
+/** RFC 7239: an IPv6 address is quoted and bracketed, a host that is no token is quoted. */
+export function forwardedElement(client: ClientFacts, host: string): string {
+  const node = client.address.includes(":") ? `"[${client.address}]"` : client.address;
+  if (host === "") return `for=${node};proto=${client.scheme}`;
+  const quoted = /^[\w.-]+$/.test(host) ? host : `"${host}"`;
+  return `for=${node};host=${quoted};proto=${client.scheme}`;
+}

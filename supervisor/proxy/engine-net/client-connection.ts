@@ -1,0 +1,362 @@
+// One client connection on the fast path: llhttp frames its requests, one after the other, answered in order.
+// Invariant: after a request that was refused nothing more is parsed; whatever was pipelined behind it stays unread.
+
+import type { Socket } from "node:net";
+import { type AnswerReason, answerFor, isFailure } from "../answers.ts";
+import type { ClientFacts } from "../core/forwarding.ts";
+import { findValue, keptLines } from "../core/head-view.ts";
+import { type RequestScan, scanRequest } from "../core/request-head.ts";
+import { LINGER_BYTES, LINGER_MS } from "../limits.ts";
+import type { NetEngineDeps } from "./engine.ts";
+import { Exchange } from "./exchange.ts";
+import { type HeadVerdict, MessageParser } from "./llhttp.ts";
+
+/** Bytes that are kept unparsed (pipelined, or a body before its upstream is connected) until the client is paused. */
+const MOST_HELD = 64 * 1024;
+/** Unsent answer bytes above which the next pipelined request waits. */
+const MOST_UNSENT = 64 * 1024;
+
+/** After these the connection ends: what follows on it cannot be trusted, or was not read. */
+const CLOSING: ReadonlySet<AnswerReason> = new Set([
+  "badRequest",
+  "notImplemented",
+  "versionNotSupported",
+  "expectationFailed",
+  "connectMethod",
+  "headersTooSlow",
+  "headerTooLarge",
+  "bodyTooLarge",
+]);
+
+export class ClientConnection {
+  readonly socket: Socket;
+  readonly facts: ClientFacts;
+  /** Of the present request. */
+  minor = 1;
+  keepAlive = true;
+
+  readonly #deps: NetEngineDeps;
+  readonly #trusted: boolean;
+  readonly #parser: MessageParser;
+  #state: "head" | "busy" | "closing" | "over" = "head";
+  #scan: RequestScan | null = null;
+  #method = "";
+  #exchange: Exchange | null = null;
+  /** Bytes not looked at yet. */
+  #held: Buffer | null = null;
+  /** Body parts of a chunk parsed before its upstream was there. */
+  #heldBody: { readonly chunk: Buffer; readonly parts: readonly number[]; readonly done: boolean } | null = null;
+  /** Body bytes still to come; null: chunked. */
+  #bodyLeft: number | null = 0;
+  #bodyOpen = false;
+  #bodyFlows = false;
+  #paused = false;
+  #stalled = false;
+  #advancing = false;
+  #dropped = 0;
+  /** Coarse monotonic ms; Infinity: none. */
+  #deadlineMs: number;
+
+  constructor(deps: NetEngineDeps, socket: Socket, facts: ClientFacts) {
+    this.#deps = deps;
+    this.socket = socket;
+    this.facts = facts;
+    this.#trusted = deps.isTrusted(facts.address);
+    this.#parser = new MessageParser("request", deps.config.limits.headerBytes, () => this.#judge());
+    this.#deadlineMs = deps.nowMs() + deps.config.limits.idleTimeoutMs;
+    socket.on("data", (chunk: Buffer) => this.#data(chunk));
+    socket.on("end", () => this.#gone());
+    socket.on("error", () => this.#gone());
+    socket.on("close", () => this.#gone());
+    socket.on("finish", () => {
+      if (this.#state === "closing") this.#deadlineMs = deps.nowMs() + LINGER_MS;
+    });
+  }
+
+  // ---- reading
+
+  #data(chunk: Buffer): void {
+    switch (this.#state) {
+      case "head":
+        this.#parse(chunk);
+        return;
+      case "busy":
+        if (this.#bodyOpen && this.#bodyFlows && this.#held === null) this.#pumpBody(chunk);
+        else this.#hold(chunk);
+        return;
+      case "closing":
+        this.#dropped += chunk.length;
+        if (this.#dropped > LINGER_BYTES) this.destroy();
+        return;
+      default:
+    }
+  }
+
+  #hold(chunk: Buffer): void {
+    this.#held = this.#held === null ? chunk : Buffer.concat([this.#held, chunk]);
+    if (this.#held.length > MOST_HELD) this.#pause();
+  }
+
+  #pause(): void {
+    this.#paused = true;
+    this.#deadlineMs = Number.POSITIVE_INFINITY;
+    this.socket.pause();
+  }
+
+  #unpause(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.socket.resume();
+  }
+
+  /** In llhttp's callback. */
+  #judge(): HeadVerdict {
+    const parser = this.#parser;
+    const { text, lineStart, lineEnd } = parser;
+    this.#method = text.substring(0, lineStart - 1).trimStart();
+    this.minor = parser.minor;
+    const line = {
+      method: this.#method,
+      target: text.substring(lineStart, lineEnd),
+      major: parser.major,
+      minor: this.minor,
+    };
+    const scan = scanRequest(line, parser, this.#trusted);
+    this.#scan = scan;
+    this.keepAlive = scan.keepAlive;
+    // llhttp frames no body behind an upgrade, also one we do not follow.
+    if (scan.refusal === null && parser.isUpgrade && scan.bodyBytes === null) scan.refusal = "badRequest";
+    if (scan.refusal !== null) return "refuse";
+    return scan.bodyBytes === null ? "parseBody" : "countBody";
+  }
+
+  #parse(chunk: Buffer): void {
+    const parser = this.#parser;
+    const wasInHead = parser.inHead;
+    const state = parser.run(chunk, 0, chunk.length);
+    if (state === "failed" || state === "tooLarge") {
+      this.#refuse(state === "tooLarge" ? "headerTooLarge" : (this.#scan?.refusal ?? "badRequest"));
+      return;
+    }
+    if (!parser.headDone) {
+      if (!wasInHead) this.#deadlineMs = this.#deps.nowMs() + this.#deps.config.limits.headerTimeoutMs;
+      return;
+    }
+    const scan = this.#scan;
+    if (scan === null) return;
+    this.#state = "busy";
+    this.#deadlineMs = Number.POSITIVE_INFINITY;
+    const { consumed } = parser;
+    if (scan.bodyBytes === null) {
+      const done = state === "complete";
+      this.#bodyLeft = null;
+      this.#bodyOpen = true;
+      this.#heldBody = { chunk, parts: parser.body.slice(), done };
+    } else {
+      this.#bodyLeft = scan.bodyBytes;
+      this.#bodyOpen = scan.bodyBytes > 0;
+    }
+    this.#bodyFlows = false;
+    if (consumed < chunk.length) this.#held = chunk.subarray(consumed);
+    const target = parser.text.substring(parser.lineStart, parser.lineEnd);
+    const exchange = new Exchange(this.#deps, this, this.#method, target, scan, keptLines(parser, scan.dropped));
+    this.#exchange = exchange;
+    exchange.start();
+  }
+
+  /** The upstream takes body bytes now: those held first, then those to come. */
+  bodyMayFlow(exchange: Exchange): void {
+    if (exchange !== this.#exchange || this.#state !== "busy") return;
+    this.#bodyFlows = true;
+    const held = this.#heldBody;
+    if (held !== null) {
+      this.#heldBody = null;
+      this.#passBody(held.chunk, held.parts, held.done);
+    }
+    if (this.#bodyOpen && this.#bodyFlows && this.#held !== null) {
+      const bytes = this.#held;
+      this.#held = null;
+      this.#pumpBody(bytes);
+    }
+    if (this.#bodyFlows || this.#held === null) this.#unpause();
+  }
+
+  #pumpBody(chunk: Buffer): void {
+    if (this.#bodyLeft !== null) {
+      const take = Math.min(this.#bodyLeft, chunk.length);
+      this.#bodyLeft -= take;
+      if (take < chunk.length) this.#held = chunk.subarray(take);
+      this.#passBody(chunk, [0, take], this.#bodyLeft === 0);
+      return;
+    }
+    const parser = this.#parser;
+    const state = parser.run(chunk, 0, chunk.length);
+    if (state === "failed" || state === "tooLarge") {
+      this.#bodyOpen = true;
+      this.#exchange?.requestBroken();
+      return;
+    }
+    if (parser.consumed < chunk.length) this.#held = chunk.subarray(parser.consumed);
+    this.#passBody(chunk, parser.body, state === "complete");
+  }
+
+  #passBody(chunk: Buffer, parts: readonly number[], done: boolean): void {
+    if (done) this.#bodyOpen = false;
+    const exchange = this.#exchange;
+    const flows = exchange?.requestBody(chunk, parts, done, this.#parser) ?? true;
+    // The exchange may have ended in there.
+    if (this.#exchange !== exchange || this.#state !== "busy") return;
+    this.#deadlineMs = done ? Number.POSITIVE_INFINITY : this.#deps.nowMs() + this.#deps.config.limits.idleTimeoutMs;
+    if (!flows && !done) {
+      this.#bodyFlows = false;
+      this.#pause();
+    }
+  }
+
+  // ---- answering
+
+  /** The Connection line of the answer under way; decides whether the connection lives on. */
+  connectionLine(): string {
+    if (!this.keepAlive || this.#deps.isDraining()) {
+      this.keepAlive = false;
+      return "Connection: close\r\n";
+    }
+    return this.minor === 0 ? "Connection: keep-alive\r\n" : "";
+  }
+
+  write(text: string): void {
+    if (text !== "" && this.socket.writable) this.socket.write(text, "latin1");
+  }
+
+  /** The proxy's own answer to the present request; returns its status. */
+  ownAnswer(reason: AnswerReason, exchange: Exchange | null, retryAfterS?: number): number {
+    const { counters } = this.#deps;
+    if (isFailure(reason)) counters.failures++;
+    else counters.refuse(reason);
+    const parser = this.#parser;
+    const seen = parser.headDone && !parser.hasTrailers ? parser : null;
+    const answer = answerFor(reason, {
+      accept: seen === null ? null : findValue(seen, "accept"),
+      acceptLanguage: seen === null ? null : findValue(seen, "accept-language"),
+      requestId: exchange?.requestId ?? null,
+      ...(retryAfterS === undefined ? {} : { retryAfterS }),
+    });
+    if (CLOSING.has(reason) || this.#bodyOpen) this.keepAlive = false;
+    let head = `HTTP/1.1 ${answer.status} ${answer.phrase}\r\n`;
+    for (let at = 0; at < answer.headers.length; at += 2)
+      head += `${answer.headers[at]}: ${answer.headers[at + 1]}\r\n`;
+    head += `${this.connectionLine()}\r\n`;
+    const body = this.#method === "HEAD" && this.#scan !== null ? "" : answer.body.toString("latin1");
+    this.write(head + body);
+    this.answered(this.#bodyOpen);
+    return answer.status;
+  }
+
+  #refuse(reason: AnswerReason): void {
+    this.#state = "busy";
+    this.#bodyOpen = true;
+    this.ownAnswer(reason, null);
+  }
+
+  /** The answer is with the socket. `bodyOpen`: part of the request is still unread. */
+  answered(bodyOpen: boolean): void {
+    this.#exchange = null;
+    this.#heldBody = null;
+    if (this.#state === "over") return;
+    if (!this.keepAlive || bodyOpen || this.#bodyOpen) {
+      this.#close();
+      return;
+    }
+    this.#state = "head";
+    this.#scan = null;
+    this.#parser.next();
+    this.#deadlineMs = this.#deps.nowMs() + this.#deps.config.limits.idleTimeoutMs;
+    if (this.#held !== null) this.#advance();
+    else this.#unpause();
+  }
+
+  /** Takes the next pipelined request; a loop, so that many short ones do not nest. */
+  #advance(): void {
+    if (this.#advancing) return;
+    this.#advancing = true;
+    while (this.#state === "head" && this.#held !== null) {
+      if (this.socket.writableLength > MOST_UNSENT) {
+        this.socket.once("drain", () => this.#advance());
+        break;
+      }
+      const bytes = this.#held;
+      this.#held = null;
+      this.#parse(bytes);
+    }
+    this.#advancing = false;
+    if (this.#held === null || this.#held.length <= MOST_HELD) this.#unpause();
+  }
+
+  // ---- endings
+
+  /** No further request; what still arrives is dropped for a moment, so that the answer can be read. */
+  #close(): void {
+    this.#state = "closing";
+    this.#held = null;
+    this.#deadlineMs = this.#deps.nowMs() + this.#deps.config.limits.idleTimeoutMs;
+    this.socket.end();
+    this.#unpause();
+  }
+
+  #gone(): void {
+    if (this.#state === "over") return;
+    const exchange = this.#exchange;
+    const wasClosing = this.#state === "closing" && !this.socket.writableFinished && !this.socket.destroyed;
+    if (wasClosing) return;
+    this.#leave();
+    exchange?.clientGone();
+    this.socket.destroy();
+  }
+
+  destroy(): void {
+    const exchange = this.#exchange;
+    this.#leave();
+    exchange?.clientGone();
+    this.socket.destroy();
+  }
+
+  #leave(): void {
+    if (this.#state === "over") return;
+    this.#state = "over";
+    this.#exchange = null;
+    this.#held = null;
+    this.#heldBody = null;
+    this.#parser.close();
+    this.#deps.left(this);
+  }
+
+  /** Hands the socket over to a tunnel, with the bytes that came behind the request. */
+  becomeTunnel(): { readonly socket: Socket; readonly first: Buffer | null } {
+    const first = this.#held;
+    this.socket.removeAllListeners("data").removeAllListeners("end").removeAllListeners("error");
+    this.socket.removeAllListeners("finish");
+    this.#leave();
+    return { socket: this.socket, first };
+  }
+
+  /** Draining: an idle connection ends now; a busy one with its answer. */
+  drain(): void {
+    if (this.#state === "head" && !this.#parser.inHead) this.#close();
+  }
+
+  /** The client does not take its answer (true), or does again. */
+  stalledSince(stalled: boolean): void {
+    this.#stalled = stalled;
+    if (stalled) this.#deadlineMs = this.#deps.nowMs() + this.#deps.config.limits.idleTimeoutMs;
+    else if (this.#state === "busy") this.#deadlineMs = Number.POSITIVE_INFINITY;
+  }
+
+  /** Called by the sweep. `now`: coarse monotonic ms. */
+  checkDeadline(now: number): void {
+    if (now < this.#deadlineMs) return;
+    if (this.#state === "head" && this.#parser.inHead) this.#refuse("headersTooSlow");
+    else if (this.#state === "busy" && this.#bodyOpen && !this.#stalled && this.#exchange !== null)
+      this.#exchange.requestStalled();
+    else this.destroy();
+  }
+}

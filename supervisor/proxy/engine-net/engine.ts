@@ -1,0 +1,96 @@
+// The fast engine: net sockets on both sides, llhttp in charge of every message's framing.
+
+import type { Socket } from "node:net";
+import type { Engine, EngineDeps } from "../engine.ts";
+import { plainAddress } from "../trust.ts";
+import type { Upstream } from "../upstreams.ts";
+import { ClientConnection } from "./client-connection.ts";
+import type { Exchange } from "./exchange.ts";
+import { UpstreamPool } from "./upstream-pool.ts";
+
+/** How often deadlines are looked at; they are late by at most this. */
+const LONGEST_SWEEP_MS = 500;
+
+export interface NetEngineDeps extends EngineDeps {
+  readonly pool: UpstreamPool;
+  /** Coarse monotonic ms, late by at most a sweep. */
+  readonly nowMs: () => number;
+  readonly newRequestId: () => string;
+  readonly isDraining: () => boolean;
+  /** A connection is over, or no longer ours. */
+  readonly left: (connection: ClientConnection) => void;
+  /** Writes the access log, if there is one. */
+  readonly record: (exchange: Exchange, client: ClientConnection) => void;
+}
+
+/** The engine; nothing is opened until a connection is served. */
+export function createNetEngine(base: EngineDeps): Engine {
+  const { clock, config } = base;
+  const pool = new UpstreamPool(clock, config.connectTimeoutMs);
+  const connections = new Set<ClientConnection>();
+  const sockets = new Set<Socket>();
+  let draining = false;
+  let now = clock.monotonicMs();
+  const sweepMs = Math.max(
+    10,
+    Math.min(LONGEST_SWEEP_MS, config.limits.headerTimeoutMs / 4, config.limits.idleTimeoutMs / 4),
+  );
+
+  const deps: NetEngineDeps = {
+    ...base,
+    pool,
+    nowMs: () => now,
+    newRequestId: () => base.random.uuid(),
+    isDraining: () => draining,
+    left: (connection) => connections.delete(connection),
+    record,
+  };
+
+  function record(exchange: Exchange, client: ClientConnection): void {
+    if (base.access === null) return;
+    const { dispatch } = exchange;
+    base.access({
+      requestId: exchange.requestId,
+      method: exchange.method,
+      host: exchange.host,
+      target: exchange.target,
+      client: client.facts.address,
+      status: exchange.status,
+      service: dispatch.upstream?.service ?? null,
+      upstream: dispatch.upstream?.id ?? null,
+      retries: Math.max(0, dispatch.attempts - 1),
+      elapsedMs: clock.monotonicMs() - dispatch.startedAtMs,
+      bytesIn: exchange.bytesIn,
+      bytesOut: exchange.bytesOut,
+    });
+  }
+
+  let cancelSweep = clock.after(sweepMs, sweep, { unref: true });
+  function sweep(): void {
+    now = clock.monotonicMs();
+    for (const connection of connections) connection.checkDeadline(now);
+    pool.sweep(now);
+    cancelSweep = clock.after(sweepMs, sweep, { unref: true });
+  }
+
+  return {
+    serve(socket, scheme) {
+      sockets.add(socket);
+      socket.once("close", () => sockets.delete(socket));
+      connections.add(
+        new ClientConnection(deps, socket, { address: plainAddress(socket.remoteAddress ?? ""), scheme }),
+      );
+    },
+    dropIdle: (upstream: Upstream) => pool.drop(upstream),
+    drain() {
+      draining = true;
+      for (const connection of [...connections]) connection.drain();
+    },
+    connections: () => sockets.size,
+    stop() {
+      cancelSweep();
+      for (const socket of sockets) socket.destroy();
+      pool.stop();
+    },
+  };
+}

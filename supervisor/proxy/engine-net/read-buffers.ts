@@ -1,0 +1,27 @@
+// Where upstream sockets read into. Invariant: bytes of the shared buffer are copied before the read callback returns;
+// an own buffer is given back only when no write refers to it any more.
+
+export const READ_BYTES = 64 * 1024;
+/** Bodies above this are read into a buffer of their own, so that they are passed on without being copied. */
+export const BULK_BYTES = 16 * 1024;
+const MOST_SPARE = 64;
+
+/** One for all: small answers, event streams, idle connections. */
+export const SHARED_BUFFER: Buffer = Buffer.allocUnsafeSlow(READ_BYTES);
+
+const spare: Buffer[] = [];
+
+/** A buffer for one bulk transfer. */
+export function takeBuffer(): Buffer {
+  return spare.pop() ?? Buffer.allocUnsafeSlow(READ_BYTES);
+}
+
+/** Gives a buffer back that nothing refers to. */
+export function giveBuffer(buffer: Buffer): void {
+  if (spare.length < MOST_SPARE) spare.push(buffer);
+}
+
+/** Bytes [start, end) as latin1 text: Buffer's own method, which its types leave out and which skips the encoding look-up. */
+export function latin1Of(bytes: Buffer, start: number, end: number): string {
+  return (bytes as Buffer & { latin1Slice(start: number, end: number): string }).latin1Slice(start, end);
+}

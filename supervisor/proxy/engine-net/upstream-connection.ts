@@ -1,0 +1,294 @@
+// One connection to an upstream: llhttp frames its answers, the current exchange gets them.
+// Invariant: it is reusable only when the answer ended exactly where its framing says, the request was sent whole,
+// and both sides agreed to keep it open; in every other case it is destroyed.
+
+import type { OnReadOpts, Socket } from "node:net";
+import { hasNoBody, type ResponseScan, scanResponse } from "../core/response-head.ts";
+import { RESPONSE_HEADER_BYTES } from "../limits.ts";
+import type { Upstream } from "../upstreams.ts";
+import { MessageParser } from "./llhttp.ts";
+import { BULK_BYTES, giveBuffer, SHARED_BUFFER, takeBuffer } from "./read-buffers.ts";
+
+/** Who is told of an answer. */
+export interface AnswerTaker {
+  readonly method: string;
+  /** 1xx other than 101. */
+  information(head: MessageParser, scan: ResponseScan): void;
+  /** 101: what came behind the head is in bytes[from, to). The socket is the taker's from here on. */
+  switched(head: MessageParser, scan: ResponseScan, first: Buffer): void;
+  head(head: MessageParser, scan: ResponseScan, noBody: boolean): void;
+  /**
+   * Body parts of `bytes` (start, end, ...), which is reused after the call unless `owned`. `done`: the last.
+   * Returns whether everything written so far is out; false: no reading until `resume`.
+   */
+  body(bytes: Buffer, parts: readonly number[], owned: boolean, done: boolean, message: MessageParser | null): boolean;
+  /** After the last `body`, when the connection is free for others again. */
+  done(): void;
+  failed(detail: string, responseBytes: boolean, malformed: boolean): void;
+}
+
+type Mode = "idle" | "head" | "counted" | "chunked" | "untilClose" | "tunnel";
+
+const NO_PARTS: readonly number[] = [];
+
+export class UpstreamConnection {
+  readonly upstream: Upstream;
+  readonly onread: OnReadOpts;
+  /** Requests sent so far, the present one included. */
+  uses = 0;
+  /** Monotonic ms until which it may stay idle. */
+  idleUntilMs = 0;
+  /** Seconds the upstream said it keeps an idle connection, or null. */
+  idleS: number | null = null;
+  /** The request went out whole. */
+  requestSent = false;
+
+  #socket: Socket | null = null;
+  #taker: AnswerTaker | null = null;
+  #mode: Mode = "idle";
+  #remaining = 0;
+  #parser: MessageParser | null = null;
+  #scan: ResponseScan | null = null;
+  #own: Buffer | null = null;
+  #tunnel: ((chunk: Buffer) => void) | null = null;
+  #answering = false;
+  #released: ((reusable: boolean) => void) | null = null;
+  readonly #parts: number[] = [0, 0];
+
+  /** Called when it dies while idle. */
+  onIdleEnd: () => void = () => {};
+
+  constructor(upstream: Upstream) {
+    this.upstream = upstream;
+    this.onread = {
+      buffer: () => this.#own ?? SHARED_BUFFER,
+      callback: (bytes, buffer) => this.#read(buffer as Buffer, bytes),
+    };
+  }
+
+  get socket(): Socket {
+    if (this.#socket === null) throw new Error("Invariant broken: the connection is open");
+    return this.#socket;
+  }
+
+  get isAlive(): boolean {
+    const socket = this.#socket;
+    return socket !== null && !socket.destroyed && socket.writable && socket.readable;
+  }
+
+  opened(socket: Socket): void {
+    this.#socket = socket;
+    socket.removeAllListeners("error");
+    socket.on("error", (error) => this.#lost(error.message));
+    socket.on("end", () => this.#ended());
+    socket.on("close", () => this.#lost("the upstream closed the connection"));
+  }
+
+  /** The next request begins; `released` is called once the answer is over and taken. */
+  begin(taker: AnswerTaker, released: (reusable: boolean) => void): void {
+    this.#taker = taker;
+    this.#released = released;
+    this.#mode = "head";
+    this.#answering = false;
+    this.requestSent = false;
+    this.uses++;
+    if (this.#parser === null) this.#parser = new MessageParser("response", RESPONSE_HEADER_BYTES, () => this.#judge());
+    else this.#parser.next();
+  }
+
+  /** After 101: where the bytes go. */
+  tunnelTo(take: (chunk: Buffer) => void): void {
+    this.#tunnel = take;
+  }
+
+  /** Reading goes on after a body function said `false`. */
+  resume(): void {
+    if (this.#socket !== null && !this.#socket.destroyed) this.#socket.resume();
+  }
+
+  /** Ends it without telling anybody. */
+  destroy(): void {
+    this.#taker = null;
+    this.#mode = "idle";
+    this.onIdleEnd = () => {};
+    this.#socket?.destroy();
+    this.#free();
+  }
+
+  #free(): void {
+    this.#parser?.close();
+    this.#parser = null;
+    // A write may still refer to the own buffer: it is left to the collector.
+    this.#own = null;
+  }
+
+  /** In llhttp's callback: who frames the body. */
+  #judge(): "parseBody" | "countBody" | "refuse" {
+    const parser = this.#parser;
+    const taker = this.#taker;
+    if (parser === null || taker === null) return "refuse";
+    const scan = scanResponse(parser.status, parser.minor, parser);
+    this.#scan = scan;
+    if (!scan.ok) return "refuse";
+    return scan.chunked && !hasNoBody(taker.method, parser.status) ? "parseBody" : "countBody";
+  }
+
+  #read(bytes: Buffer, length: number): boolean {
+    const owned = bytes !== SHARED_BUFFER;
+    let at = 0;
+    while (at < length) {
+      switch (this.#mode) {
+        case "head": {
+          const next = this.#readHead(bytes, at, length, owned);
+          if (next === "wait") return true;
+          if (next === "stop") return false;
+          at = next;
+          break;
+        }
+        case "counted": {
+          const take = Math.min(this.#remaining, length - at);
+          this.#remaining -= take;
+          const flows = this.#pass(bytes, at, at + take, owned, this.#remaining === 0);
+          at += take;
+          if (this.#remaining === 0) return this.#finish(at === length, flows);
+          if (!flows) return false;
+          break;
+        }
+        case "untilClose": {
+          const flows = this.#pass(bytes, at, length, owned, false);
+          if (!owned && length >= BULK_BYTES) this.#own = takeBuffer();
+          return flows;
+        }
+        case "chunked": {
+          const parser = this.#parser;
+          if (parser === null) return false;
+          const state = parser.run(bytes, at, length);
+          if (state === "failed" || state === "tooLarge") return this.#malformed(parser.failure);
+          const done = state === "complete";
+          const flows = this.#taker?.body(bytes, parser.body, owned, done, parser) ?? false;
+          if (done) return this.#finish(parser.consumed === length, flows);
+          if (!owned && length >= BULK_BYTES) this.#own = takeBuffer();
+          return flows;
+        }
+        case "tunnel":
+          this.#tunnel?.(Buffer.from(bytes.subarray(at, length)));
+          return true;
+        default:
+          // Bytes nobody asked for: whatever they are, no later request may get them.
+          this.#lost("the upstream sent bytes unasked");
+          return false;
+      }
+    }
+    return true;
+  }
+
+  #readHead(bytes: Buffer, from: number, to: number, owned: boolean): number | "wait" | "stop" {
+    const parser = this.#parser;
+    const taker = this.#taker;
+    if (parser === null || taker === null) return "stop";
+    this.#answering ||= to > from;
+    const state = parser.run(bytes, from, to);
+    if (state === "failed" || state === "tooLarge") {
+      this.#malformed(state === "tooLarge" ? "its head is too large" : parser.failure);
+      return "stop";
+    }
+    if (!parser.headDone) return "wait";
+    const scan = this.#scan;
+    if (scan === null) return "stop";
+    const { status } = parser;
+    if (status === 101) {
+      this.#mode = "tunnel";
+      this.#taker = null;
+      const first = Buffer.from(bytes.subarray(parser.consumed, to));
+      this.#parser = null;
+      taker.switched(parser, scan, first);
+      parser.close();
+      return "wait";
+    }
+    if (status < 200) {
+      taker.information(parser, scan);
+      const consumed = parser.consumed;
+      if (this.#taker === null) return "stop";
+      parser.next();
+      return consumed;
+    }
+    const noBody = hasNoBody(taker.method, status);
+    this.idleS = scan.idleS;
+    taker.head(parser, scan, noBody);
+    if (this.#taker === null) return "stop";
+    if (noBody || scan.length === 0) {
+      const flows = taker.body(bytes, NO_PARTS, owned, true, null);
+      return this.#finish(parser.consumed === to, flows) ? "wait" : "stop";
+    }
+    if (scan.chunked) {
+      this.#mode = "chunked";
+      const done = state === "complete";
+      const flows = taker.body(bytes, parser.body, owned, done, parser);
+      if (done) return this.#finish(parser.consumed === to, flows) ? "wait" : "stop";
+      return flows ? "wait" : "stop";
+    }
+    if (scan.length === null) {
+      this.#mode = "untilClose";
+    } else {
+      this.#mode = "counted";
+      this.#remaining = scan.length;
+      if (scan.length > BULK_BYTES) this.#own = takeBuffer();
+    }
+    if (parser.consumed === to) taker.body(bytes, NO_PARTS, owned, false, null);
+    return parser.consumed;
+  }
+
+  #pass(bytes: Buffer, from: number, to: number, owned: boolean, done: boolean): boolean {
+    this.#parts[0] = from;
+    this.#parts[1] = to;
+    return this.#taker?.body(bytes, this.#parts, owned, done, null) ?? false;
+  }
+
+  /** The answer is over. `exact`: nothing came behind it. `clean`: no write refers to our buffer. Reading goes on? */
+  #finish(exact: boolean, clean: boolean): boolean {
+    const taker = this.#taker;
+    if (taker === null) return false;
+    const scan = this.#scan;
+    const reusable =
+      exact && this.requestSent && scan?.keepAlive === true && this.isAlive && this.socket.writableLength === 0;
+    const released = this.#released;
+    this.#taker = null;
+    this.#released = null;
+    this.#mode = "idle";
+    if (this.#own !== null && clean) giveBuffer(this.#own);
+    this.#own = null;
+    if (!reusable) {
+      this.#socket?.destroy();
+      this.#free();
+    }
+    released?.(reusable);
+    taker.done();
+    return reusable;
+  }
+
+  #malformed(detail: string): false {
+    const taker = this.#taker;
+    this.destroy();
+    taker?.failed(detail, true, true);
+    return false;
+  }
+
+  #ended(): void {
+    if (this.#mode === "untilClose" && this.#taker !== null) {
+      this.#taker.body(SHARED_BUFFER, NO_PARTS, false, true, null);
+      this.#finish(false, false);
+      return;
+    }
+    if (this.#mode !== "tunnel") this.#lost("the upstream closed the connection");
+  }
+
+  #lost(detail: string): void {
+    if (this.#mode === "tunnel") return;
+    const taker = this.#taker;
+    const idleEnd = this.onIdleEnd;
+    const answering = this.#answering;
+    this.destroy();
+    if (taker === null) idleEnd();
+    else taker.failed(detail, answering, false);
+  }
+}

@@ -1,0 +1,49 @@
+// The ground everything stands on: home, state file, process table, journal. Opened once, closed last.
+
+import type { Logger } from "pino";
+import type { Config } from "../../config/config.ts";
+import { homePaths } from "../../config/home.ts";
+import { systemClock } from "../../config/system-time.ts";
+import { isoTime } from "../../config/time.ts";
+import { markOf } from "../instance-launch.ts";
+import { createJournal } from "../journal.ts";
+import { createMeasures } from "../measures.ts";
+import { createProcessTable } from "../process/group-signal.ts";
+import { createProcReader } from "../process/proc-identity.ts";
+import { createSpawner } from "../process/spawn.ts";
+import { openStore } from "../state/store.ts";
+import { makeHome, socketDirectory } from "./home-directories.ts";
+
+export type Foundation = ReturnType<typeof openFoundation>;
+
+/** Throws `home.unwritable`. A damaged state file is set aside and said in `warnings`. */
+export function openFoundation(config: Config, log: Logger) {
+  const clock = systemClock;
+  const paths = homePaths(config.home);
+  makeHome(paths);
+  const stamp = isoTime(clock.now()).replace(/[:.]/g, "-");
+  const { store, setAside } = openStore(paths.stateFile, stamp);
+  const warnings = new Map<string, string>();
+  if (setAside !== null) {
+    const { path, reason } = setAside;
+    warnings.set("state", `The state file was set aside as ${path}: ${reason}. Processes are adopted by their marks.`);
+    log.warn(setAside, "the state file was set aside");
+  }
+  const reader = createProcReader();
+  const table = createProcessTable(reader);
+  return {
+    clock,
+    log,
+    paths,
+    store,
+    warnings,
+    reader,
+    bootId: reader.bootId,
+    table,
+    spawner: createSpawner({ clock, table, reader }),
+    mark: markOf(paths.home),
+    socketDirectory: socketDirectory(paths, store),
+    journal: createJournal(store, clock, log),
+    measures: createMeasures(store),
+  };
+}

@@ -1,0 +1,441 @@
+// HTTP as both engines must speak it: raw bytes in, raw bytes out, a scripted upstream behind.
+
+import type { Socket } from "node:net";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { echoScript, header, onRequests, readAnswers } from "../../support/proxy/messages.ts";
+import { ENGINES, eventually, type Rig, startRig } from "../../support/proxy/rig.ts";
+
+const GET = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
+
+describe.each(ENGINES)("the %s engine", (engine) => {
+  let rig: Rig;
+  beforeEach(async () => {
+    rig = await startRig(engine, {
+      queueTimeoutMs: 300,
+      limits: {
+        headerBytes: 16_384,
+        headerTimeoutMs: 400,
+        idleTimeoutMs: 1_000,
+        connections: 50,
+        bodyBytes: 100_000,
+        uploadBytes: 1_000_000,
+      },
+    });
+  });
+  afterEach(async () => {
+    await rig.stop();
+  });
+
+  /** One upstream `a` whose script is `script`, routed. */
+  async function withUpstream(script: (socket: Socket, connection: number) => void) {
+    const upstream = await rig.addUpstream("a", script);
+    await rig.route(["a"]);
+    return upstream;
+  }
+
+  test("keeps a client connection through many requests and answers pipelined ones in order", async () => {
+    await withUpstream(echoScript("a"));
+    const client = rig.client();
+    let text = "";
+    for (let n = 0; n < 20; n++) text += `GET /${n} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    client.send(text);
+    const all = await client.until((came) => readAnswers(came, Array(20).fill("GET")).length === 20);
+    const targets = readAnswers(all, Array(20).fill("GET")).map((answer) => JSON.parse(answer.body).target);
+    expect(targets).toEqual(Array.from({ length: 20 }, (_, n) => `/${n}`));
+  });
+
+  test.each([
+    ["//cms/x"],
+    ["/a/%2F/b"],
+    ["/a//b?x=%E3%81%82&y=a+b"],
+    ["/..%2f"],
+    ["/a/../b/./c"],
+    ["/a;b=c?d=[e]&f='g'"],
+  ])("passes the target %s on byte for byte", async (target) => {
+    await withUpstream(echoScript("a"));
+    const client = rig.client().send(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    const came = await client.until((text) => readAnswers(text, ["GET"]).length === 1);
+    expect(JSON.parse(readAnswers(came, ["GET"])[0]?.body ?? "").target).toBe(target);
+  });
+
+  test("removes hop-by-hop headers both ways, those named by Connection too, and sets the forwarding ones", async () => {
+    const upstream = await withUpstream((socket) =>
+      onRequests(socket, () =>
+        socket.write(
+          "HTTP/1.1 200 OK\r\nKeep-Alive: timeout=9\r\nConnection: keep-alive, X-Private\r\nX-Private: 1\r\nX-Kept: 2\r\nProxy-Authenticate: no\r\nContent-Length: 2\r\n\r\nok",
+        ),
+      ),
+    );
+    const client = rig
+      .client()
+      .send(
+        "GET / HTTP/1.1\r\nHost: team.example:81\r\nConnection: keep-alive, x-secret, Host\r\nKeep-Alive: 5\r\nX-Secret: s\r\nTE: trailers\r\nProxy-Authorization: p\r\nX-Forwarded-For: 6.6.6.6\r\nX-Forwarded-Prefix: /evil\r\nForwarded: for=6.6.6.6\r\nX-Request-Id: mine\r\nX-Real-IP: 6.6.6.6\r\nCookie: a=b\r\n\r\n",
+      );
+    const came = await client.until((text) => readAnswers(text, ["GET"]).length === 1);
+    const answer = readAnswers(came, ["GET"])[0];
+    expect(
+      answer && [header(answer, "x-private"), header(answer, "keep-alive"), header(answer, "proxy-authenticate")],
+    ).toEqual([null, null, null]);
+    expect(answer && header(answer, "x-kept")).toBe("2");
+    const sent = upstream.received[0]?.toString("latin1").toLowerCase() ?? "";
+    for (const gone of [
+      "x-secret",
+      "te:",
+      "proxy-authorization",
+      "6.6.6.6",
+      "/evil",
+      "x-request-id: mine",
+      "x-real-ip",
+    ]) {
+      expect(sent).not.toContain(gone);
+    }
+    expect(sent).toContain("host: team.example:81\r\n");
+    expect(sent).toContain("cookie: a=b\r\n");
+    expect(sent).toContain("x-forwarded-for: 127.0.0.1\r\n");
+    expect(sent).toContain("x-forwarded-proto: http\r\n");
+    expect(sent).toContain("x-forwarded-host: team.example:81\r\n");
+    expect(sent).toContain('forwarded: for=127.0.0.1;host="team.example:81";proto=http\r\n');
+    expect(sent).toMatch(/x-request-id: [0-9a-f-]{36}\r\n/);
+  });
+
+  test("passes a body of known length and one in chunks with trailers", async () => {
+    const upstream = await withUpstream(echoScript("a"));
+    const client = rig
+      .client()
+      .send("POST /l HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello")
+      .send(
+        "POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n5;ext=1\r\nhello\r\n6\r\n world\r\n0\r\nX-Sum: 11\r\nHost: evil\r\n\r\n",
+      )
+      .send(GET);
+    const came = await client.until((text) => readAnswers(text, ["POST", "POST", "GET"]).length === 3);
+    const bodies = readAnswers(came, ["POST", "POST", "GET"]).map((answer) => JSON.parse(answer.body).body);
+    expect(bodies).toEqual(["hello", "hello world", ""]);
+    const sent = Buffer.concat(upstream.received).toString("latin1");
+    expect(sent).toMatch(/\r\n0\r\nX-Sum: 11\r\n\r\n/i);
+    expect(sent).not.toContain("evil");
+    expect(sent).not.toContain("ext=1");
+  });
+
+  test("answers in chunks with trailers, and a body that only the end of the connection ends", async () => {
+    await withUpstream((socket) =>
+      onRequests(socket, (request) => {
+        if (request.first.includes("/close")) {
+          socket.end("HTTP/1.1 200 OK\r\n\r\nuntil the end");
+        } else {
+          socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
+          setImmediate(() => socket.write("4;x=y\r\ndefg\r\n0\r\nX-Sum: 7\r\n\r\n"));
+        }
+      }),
+    );
+    const client = rig.client().send(GET).send("GET /close HTTP/1.1\r\nHost: x\r\n\r\n");
+    const came = await client.until((text) => readAnswers(text, ["GET", "GET"]).length === 2);
+    const [chunked, closed] = readAnswers(came, ["GET", "GET"]);
+    expect(chunked?.body).toBe("abcdefg");
+    expect(chunked?.trailers).toEqual([["x-sum", "7"]]);
+    expect(closed?.body).toBe("until the end");
+  });
+
+  test("ends HEAD, 204 and 304 at the blank line, whatever headers they carry, and both connections go on", async () => {
+    const upstream = await withUpstream((socket) =>
+      onRequests(socket, (request) => {
+        const [method, target] = request.first.split(" ");
+        if (method === "HEAD") socket.write("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n");
+        else if (target === "/204") socket.write("HTTP/1.1 204 No Content\r\nContent-Length: 3\r\n\r\n");
+        else if (target === "/304") socket.write("HTTP/1.1 304 Not Modified\r\nContent-Length: 77\r\n\r\n");
+        else socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+      }),
+    );
+    const client = rig.client();
+    const methods = ["HEAD", "GET", "GET", "GET"];
+    client
+      .send(
+        "HEAD / HTTP/1.1\r\nHost: x\r\n\r\nGET /204 HTTP/1.1\r\nHost: x\r\n\r\nGET /304 HTTP/1.1\r\nHost: x\r\n\r\n",
+      )
+      .send(GET);
+    const came = await client.until((text) => readAnswers(text, methods).length === 4);
+    const [head, none, same, last] = readAnswers(came, methods);
+    expect(head && header(head, "content-length")).toBe("500");
+    expect(none && header(none, "content-length")).toBeNull();
+    expect(same && header(same, "content-length")).toBe("77");
+    expect(last?.body).toBe("ok");
+    if (engine === "net") expect(upstream.accepted).toBe(1);
+    else expect(upstream.accepted).toBeLessThanOrEqual(4);
+  });
+
+  test("passes 1xx on, and answers once", async () => {
+    await withUpstream((socket) =>
+      onRequests(socket, () =>
+        socket.write(
+          "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        ),
+      ),
+    );
+    const client = rig.client().send(GET);
+    const came = await client.until((text) => text.endsWith("ok"));
+    expect(came).toMatch(/^HTTP\/1\.1 103 Early Hints\r\nLink: <\/a>\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
+  });
+
+  test("Expect: 100-continue gets exactly one 100, after the upstream's, and the body follows", async () => {
+    await withUpstream((socket) => {
+      let text = "";
+      socket.on("data", (chunk) => {
+        const before = text;
+        text += chunk.toString("latin1");
+        if (!before.includes("\r\n\r\n") && text.includes("\r\n\r\n")) socket.write("HTTP/1.1 100 Continue\r\n\r\n");
+        if (text.endsWith("hello")) socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+      });
+    });
+    const client = rig.client().send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n");
+    await client.until((text) => text.includes("100 Continue\r\n\r\n"));
+    client.send("hello");
+    const came = await client.until((text) => text.endsWith("ok"));
+    expect(came.match(/100 Continue/g)).toHaveLength(1);
+    expect(came).toContain("HTTP/1.1 200 OK");
+  });
+
+  test("Expect: 100-continue refused by the upstream gets its status alone", async () => {
+    await withUpstream((socket) => {
+      socket.once("data", () => socket.write("HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\nno"));
+    });
+    const client = rig.client().send("POST / HTTP/1.1\r\nHost: x\r\nexpect: 100-continue\r\nContent-Length: 5\r\n\r\n");
+    const came = await client.until((text) => text.endsWith("no"));
+    expect(came).not.toContain("100 Continue");
+    expect(came).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n/);
+    await client.untilClosed();
+  });
+
+  test("another expectation gets 417", async () => {
+    await withUpstream(echoScript("a"));
+    const came = await rig
+      .client()
+      .send("POST / HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nContent-Length: 0\r\n\r\n")
+      .untilClosed();
+    expect(came).toMatch(/^HTTP\/1\.1 417 /);
+  });
+
+  test("a WebSocket's first frames in the same write as the heads arrive, 50 times", async () => {
+    await withUpstream((socket) => {
+      let upgraded = false;
+      socket.on("data", (chunk) => {
+        const text = chunk.toString("latin1");
+        if (upgraded) socket.write(chunk);
+        else if (text.includes("\r\n\r\n")) {
+          upgraded = true;
+          const rest = text.slice(text.indexOf("\r\n\r\n") + 4);
+          socket.write(
+            Buffer.from(
+              `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n\x81\x02hi${rest}`,
+              "latin1",
+            ),
+          );
+        }
+      });
+    });
+    for (let n = 0; n < 50; n++) {
+      const client = rig
+        .client()
+        .send("GET /ws HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n\r\n\x81\x01?");
+      const came = await client.until((text) => text.includes("\x81\x02hi\x81\x01?"));
+      expect(came).toMatch(/^HTTP\/1\.1 101 /);
+      expect(came.toLowerCase()).not.toContain("content-length");
+      client.socket.destroy();
+    }
+    await eventually("the upstream's tunnels are gone", () => rig.upstreams.get("a")?.open.size === 0);
+  });
+
+  test("an upgrade the upstream does not follow gets its answer; one with a body gets 400", async () => {
+    await withUpstream(echoScript("a"));
+    const refused = await rig
+      .client()
+      .send("GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+      .untilClosed();
+    expect(refused).toMatch(/^HTTP\/1\.1 200 OK/);
+    const body = await rig
+      .client()
+      .send("POST / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 2\r\n\r\nhi")
+      .untilClosed();
+    expect(body).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  test("an offer of h2c is ignored and the request served", async () => {
+    await withUpstream(echoScript("a"));
+    const client = rig
+      .client()
+      .send(
+        "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n\r\n",
+      );
+    const came = await client.until((text) => readAnswers(text, ["GET"]).length === 1);
+    expect(came).toMatch(/^HTTP\/1\.1 200 OK/);
+    if (engine === "http") return;
+    client.send(GET);
+    await client.until((text) => readAnswers(text, ["GET", "GET"]).length === 2);
+  });
+
+  test("CONNECT is refused", async () => {
+    await withUpstream(echoScript("a"));
+    expect(await rig.client().send("CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n").untilClosed()).toMatch(
+      /^HTTP\/1\.1 405 /,
+    );
+  });
+
+  test("serves HTTP/1.0 clients: closed by default, kept when asked, never chunked", async () => {
+    await withUpstream((socket) =>
+      onRequests(socket, () =>
+        socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"),
+      ),
+    );
+    const came = await rig.client().send("GET / HTTP/1.0\r\n\r\n").untilClosed();
+    expect(came).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(came.toLowerCase()).not.toContain("transfer-encoding");
+    expect(came).toMatch(/\r\n\r\nok$/);
+  });
+
+  test("a health checker with HTTP/1.0 and keep-alive gets several answers on one connection", async () => {
+    await withUpstream(echoScript("a"));
+    const client = rig.client();
+    for (let n = 1; n <= 3; n++) {
+      client.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+      await client.until((text) => readAnswers(text, Array(n).fill("GET")).length === n);
+    }
+    expect(client.received).toMatch(/Connection: keep-alive/i);
+  });
+
+  test("event streams pass at once", async () => {
+    let push: (text: string) => void = () => {};
+    await withUpstream((socket) =>
+      onRequests(socket, () => {
+        socket.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n");
+        push = (text) => socket.write(`${text.length.toString(16)}\r\n${text}\r\n`);
+        push("data: 1\n\n");
+      }),
+    );
+    const client = rig.client().send(GET);
+    await client.until((text) => text.includes("data: 1\n\n"));
+    push("data: 2\n\n");
+    await client.until((text) => text.includes("data: 2\n\n"));
+    const { upstreams } = await rig.counters();
+    expect(upstreams[0]).toMatchObject({ inFlight: 0, streams: 1 });
+  });
+
+  test("a client that leaves aborts the upstream's request: before the answer, and in the middle of it", async () => {
+    const upstream = await withUpstream((socket) =>
+      onRequests(socket, (request) => {
+        if (request.first.includes("/stream")) socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nabc");
+      }),
+    );
+    const before = rig.client().send(GET);
+    await eventually("the request arrived", () => upstream.open.size === 1);
+    before.socket.destroy();
+    await eventually("the upstream's connection is closed", () => upstream.open.size === 0, 1_000);
+    const middle = rig.client().send("GET /stream HTTP/1.1\r\nHost: x\r\n\r\n");
+    await middle.until((text) => text.endsWith("abc"));
+    middle.socket.destroy();
+    await eventually("the upstream's connection is closed", () => upstream.open.size === 0, 1_000);
+    expect((await rig.counters()).inFlight).toBe(0);
+  });
+
+  test("an early 413 of the upstream is readable while the client still sends", async () => {
+    await withUpstream((socket) => {
+      socket.once("data", () => {
+        socket.end("HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 7\r\n\r\ntoo big");
+      });
+    });
+    const client = rig.client();
+    client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 90000\r\n\r\n");
+    for (let n = 0; n < 8; n++) client.send("x".repeat(10_000));
+    const came = await client.untilClosed();
+    expect(came).toMatch(/^HTTP\/1\.1 413 /);
+    expect(came).toContain("too big");
+  });
+
+  test("a body over the route's limit gets 413: declared at once, in chunks as soon as it is passed", async () => {
+    await rig.addUpstream("a", echoScript("a"));
+    await rig.route(["a"], { bodyBytes: 10 });
+    const declared = await rig.client().send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n").untilClosed();
+    expect(declared).toMatch(/^HTTP\/1\.1 413 /);
+    const chunked = await rig
+      .client()
+      .send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nb\r\nhello world\r\n")
+      .untilClosed();
+    expect(chunked).toMatch(/^HTTP\/1\.1 413 /);
+  });
+
+  test("a head over the limit gets 431, one too slow 408", async () => {
+    await withUpstream(echoScript("a"));
+    const large = await rig
+      .client()
+      .send(`GET / HTTP/1.1\r\nHost: x\r\nA: ${"b".repeat(17_000)}\r\n\r\n`)
+      .untilClosed();
+    expect(large).toMatch(/^HTTP\/1\.1 431 /);
+    const url = await rig
+      .client()
+      .send(`GET /${"b".repeat(64_000)} HTTP/1.1\r\nHost: x\r\n\r\n`)
+      .untilClosed();
+    expect(url).toMatch(/^HTTP\/1\.1 431 /);
+    const slow = await rig.client().send("GET / HTTP/1.1\r\nHo").untilClosed();
+    expect(slow).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  test("an idle connection is closed without a word", async () => {
+    await withUpstream(echoScript("a"));
+    const client = rig.client().send(GET);
+    const came = await client.untilClosed();
+    expect(readAnswers(came, ["GET"])).toHaveLength(1);
+    expect(readAnswers(came, ["GET"])[0]?.raw).toBe(came);
+  });
+
+  test("connections over the cap get 503 at once", async () => {
+    await withUpstream(echoScript("a"));
+    const held = Array.from({ length: 50 }, () => rig.client());
+    await eventually("all are accepted", async () => (await rig.counters()).connections === 50);
+    expect(await rig.client().untilClosed()).toMatch(/^HTTP\/1\.1 503 [\s\S]*Retry-After: 1\r\n/);
+    held[0]?.socket.destroy();
+    await eventually("a place is free", async () => (await rig.counters()).connections < 50);
+    const client = rig.client().send(GET);
+    await client.until((text) => readAnswers(text, ["GET"]).length === 1);
+  });
+
+  test("trusted networks keep their forwarding headers and ids", async () => {
+    await rig.stop();
+    rig = await startRig(engine, { trust: ["127.0.0.0/8"] });
+    const upstream = await withUpstream(echoScript("a"));
+    const client = rig
+      .client()
+      .send(
+        "GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 9.9.9.9\r\nX-Forwarded-Proto: https\r\nX-Request-Id: given\r\nForwarded: for=9.9.9.9\r\n\r\n",
+      );
+    const came = await client.until((text) => readAnswers(text, ["GET"]).length === 1);
+    const sent = upstream.received[0]?.toString("latin1") ?? "";
+    expect(sent).toContain("X-Forwarded-For: 9.9.9.9, 127.0.0.1\r\n");
+    expect(sent).toContain("X-Forwarded-Proto: https\r\n");
+    expect(sent).toContain("X-Request-Id: given\r\n");
+    expect(sent).toContain("Forwarded: for=9.9.9.9, for=127.0.0.1;host=x;proto=http\r\n");
+    expect(came).toMatch(/X-Request-Id: given\r\n/i);
+  });
+
+  test("a large answer reaches a slow reader whole, and a large body a slow upstream", async () => {
+    const size = 3_000_000;
+    const payload = Buffer.alloc(size, "abcdefghij");
+    await withUpstream((socket) =>
+      onRequests(socket, (request) => {
+        if (request.first.startsWith("POST")) {
+          socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n${String(request.body.length).padStart(6)}`);
+        } else {
+          socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${size}\r\n\r\n`);
+          socket.write(payload);
+        }
+      }),
+    );
+    const client = rig.client();
+    client.socket.pause();
+    client.send(GET);
+    await new Promise<void>((resolve) => setTimeout(resolve, 50));
+    client.socket.resume();
+    const came = await client.until((text) => readAnswers(text, ["GET"]).length === 1);
+    expect(readAnswers(came, ["GET"])[0]?.body).toBe(payload.toString());
+    const poster = rig
+      .client()
+      .send(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 90000\r\n\r\n${"p".repeat(90_000)}`);
+    await poster.until((text) => text.includes("90000"));
+  });
+});
