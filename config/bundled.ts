@@ -6,6 +6,8 @@ import { DEFAULTS } from "./defaults.ts";
 
 export interface BundledFigures {
   readonly root: string;
+  /** The Node that belongs to `root`. */
+  readonly node: string;
   readonly home: string;
   readonly graceMs: number;
   readonly limits: ProxyLimits;
@@ -16,7 +18,7 @@ export interface BundledFigures {
 
 /** web, then worker: the order of rollouts. The worker listens on its own socket for /readyz only, so it has no routes. */
 export function bundledServices(figures: BundledFigures): readonly ServiceConfig[] {
-  const { root, home, graceMs, limits, user } = figures;
+  const { root, node, home, graceMs, limits, user } = figures;
   // Compiled code kept in the home makes an instance ready in a fifth of the time. Another user could not write there.
   const cache: Record<string, string> = user === null ? { NODE_COMPILE_CACHE: join(home, "cache", "node") } : {};
   const common = {
@@ -39,7 +41,7 @@ export function bundledServices(figures: BundledFigures): readonly ServiceConfig
     {
       ...common,
       name: "web",
-      command: [process.execPath, join(root, "services/web/main.ts")],
+      command: [node, join(root, "services/web/main.ts")],
       replicas: figures.web.replicas,
       routes: [
         { host: "*", path: "/api/uploads", bodyBytes: limits.uploadBytes },
@@ -50,7 +52,7 @@ export function bundledServices(figures: BundledFigures): readonly ServiceConfig
     {
       ...common,
       name: "worker",
-      command: [process.execPath, join(root, "services/worker/main.ts")],
+      command: [node, join(root, "services/worker/main.ts")],
       replicas: figures.worker.replicas,
       routes: [],
       connections: figures.worker.pool + DEFAULTS.listeners.worker,

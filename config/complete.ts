@@ -20,6 +20,7 @@ export interface CompleteContext {
   readonly file: string | null;
   readonly home: string;
   readonly root: string;
+  readonly node: string;
   readonly overrides: Overrides;
   readonly positions: Positions;
   readonly problems: ConfigProblem[];
@@ -99,6 +100,7 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
   const services = bundled
     ? bundledServices({
         root: context.root,
+        node: context.node,
         home,
         graceMs: stop.graceMs,
         limits: proxy.limits,

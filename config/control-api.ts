@@ -121,7 +121,8 @@ export interface RolloutLedger {
   readonly jobsHandedBack: number;
   readonly jobsCut: number;
   readonly jobsReclaimed: number;
-  readonly killed: number;
+  /** Not `killed`: that word is an event of the stream, and readers look for it there. */
+  readonly instancesKilled: number;
 }
 
 /** A line of `owlctl restart --json` and GET /v1/rollouts/:id/events. The last line is a `Rollout` with `rollout: id`. */
@@ -130,7 +131,8 @@ export interface RolloutEvent {
   readonly rollout: string;
   readonly service: string;
   readonly instance: string;
-  readonly event: "starting" | "ready" | "routed" | "draining" | "stopped" | "killed" | "failed";
+  /** `step`: an update's own step (`instance` names it, `message` tells it). */
+  readonly event: "starting" | "ready" | "routed" | "draining" | "stopped" | "killed" | "failed" | "step";
   readonly elapsedMs: number;
   readonly message?: string;
 }

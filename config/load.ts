@@ -1,7 +1,7 @@
 // owl.yaml + environment + defaults -> one complete, deep-frozen Config, or a ConfigError with every problem found.
 // Reads files (owl.yaml, env files, secret files) and changes nothing. Priority: environment, owl.yaml, defaults.
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { completeConfig } from "./complete.ts";
@@ -21,6 +21,8 @@ export interface LoadRequest {
   readonly file?: string | null;
   readonly env: Environment;
   readonly cwd: string;
+  /** The code the bundled services run from. Default: the code this very process runs from. */
+  readonly root?: string;
   /** Why services cannot run as that user, or null. Default: whether this very process could switch to it. */
   readonly userProblem?: (user: string) => string | null;
 }
@@ -46,12 +48,14 @@ export function loadConfig(request: LoadRequest): Config {
 
   const { positions } = parsed;
   const home = locateHome(env, cwd);
+  const root = request.root ?? CODE_ROOT;
   const config = completeConfig(parsed.value, {
     env,
     cwd,
     file,
     home,
-    root: CODE_ROOT,
+    root,
+    node: pinnedNode(root),
     overrides,
     positions,
     problems,
@@ -73,6 +77,13 @@ export function loadConfig(request: LoadRequest): Config {
   }
   if (problems.length > 0) throw new ConfigError(unique(problems));
   return deepFreeze(config);
+}
+
+/** The Node a release brings along, or this process's own when `root` is the code it runs from or brings none. */
+export function pinnedNode(root: string): string {
+  if (root === CODE_ROOT) return process.execPath;
+  const own = join(root, "node_modules", `node-${process.platform}-${process.arch}`, "bin/node");
+  return existsSync(own) ? own : process.execPath;
 }
 
 /** What the bundled processes get: the application part with the metastore's URL filled in. */

@@ -18,6 +18,7 @@ import { makeHome } from "./wiring/home-directories.ts";
 import { createLog } from "./wiring/log.ts";
 
 const { version } = JSON.parse(readFileSync(join(CODE_ROOT, "package.json"), "utf8")) as { version: string };
+const SAME_CTRL_C_MS = 600;
 
 async function run(): Promise<number> {
   const asked = readArguments(process.argv.slice(2));
@@ -57,11 +58,14 @@ async function run(): Promise<number> {
     reexec: () => ending.resolve("reexec"),
     beat: notify.beat,
   });
-  let interrupts = 0;
+  let interruptedMs: number | null = null;
   process.on("SIGTERM", () => ending.resolve("stop"));
   process.on("SIGINT", () => {
     ending.resolve("stop");
-    if (++interrupts < 2) return;
+    // A terminal and npx both send the same Ctrl-C, within milliseconds; a person's second one takes longer.
+    const now = systemClock.monotonicMs();
+    interruptedMs ??= now;
+    if (now - interruptedMs < SAME_CTRL_C_MS) return;
     process.stderr.write("Second Ctrl-C: everything that still runs is killed now.\n");
     daemon.killAll();
   });

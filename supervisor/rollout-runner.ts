@@ -37,6 +37,8 @@ interface StoredRollout {
   readonly places: Readonly<Record<string, string>>;
   readonly failure: string | null;
   readonly cancelled: boolean;
+  /** Ended by the update runner alone. Absent in records of older ones: false. */
+  readonly open?: boolean;
   readonly estimate: Estimate;
   readonly ledger: RolloutLedger;
   /** Proxy counters at its start. */
@@ -51,7 +53,19 @@ export interface RolloutRunner {
   all(): readonly Rollout[];
   /** null: there is none of that id. */
   get(id: string): Rollout | null;
-  begin(kind: RolloutKind, targets: readonly string[], steps: readonly RolloutStep[], estimate: Estimate): Rollout;
+  begin(
+    kind: RolloutKind,
+    targets: readonly string[],
+    steps: readonly RolloutStep[],
+    estimate: Estimate,
+    options?: { readonly open: boolean },
+  ): Rollout;
+  /** The open rollout goes on with these old instances; what failed before is no longer in the way. */
+  retarget(targets: readonly string[], steps: readonly RolloutStep[]): void;
+  /** A step of the open rollout that is no instance's: written before it is taken and after; told to watchers. */
+  step(action: string, state: "running" | "done" | "failed" | "skipped", message: string): void;
+  /** Ends the open rollout. */
+  close(state: "succeeded" | "failed" | "cancelled", reason: string | null): void;
   /** Something happened to an instance; told to watchers when it belongs to the running rollout. */
   note(instance: Instance, event: Milestone, elapsedMs: number, message?: string): void;
   /** It failed over this new instance. `lines`: its last log lines, awaited before the rollout is said to have ended. */
@@ -74,6 +88,8 @@ export interface RolloutRunnerParts {
 }
 
 const LINES = 50;
+/** The "service" of an update's own steps. */
+const OWN = "owl";
 
 export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
   const { clock, store, journal } = parts;
@@ -146,15 +162,15 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
     }
     if (event !== "stopped" && event !== "killed") return ledger;
     const longestDrainMs = Math.max(ledger.longestDrainMs, elapsedMs);
-    return { ...ledger, longestDrainMs, killed: ledger.killed + (event === "killed" ? 1 : 0) };
+    return { ...ledger, longestDrainMs, instancesKilled: ledger.instancesKilled + (event === "killed" ? 1 : 0) };
   }
 
   return {
     facts() {
       const rollout = current();
       if (rollout === null) return null;
-      const { targets, failure, cancelled } = rollout;
-      return { id: idOf(rollout), targets, failure, cancelled };
+      const { targets, failure, cancelled, open = false } = rollout;
+      return { id: idOf(rollout), targets, failure, cancelled, open };
     },
     running() {
       const rollout = current();
@@ -169,7 +185,7 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
       const rollout = find(id);
       return rollout === null ? null : shown(rollout);
     },
-    begin(kind, targets, steps, estimate) {
+    begin(kind, targets, steps, estimate, options) {
       const { failures, retries, streamsMoved } = parts.counters();
       const rollout = put({
         number: store.next("rollout"),
@@ -185,6 +201,7 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
         places: {},
         failure: null,
         cancelled: false,
+        open: options?.open ?? false,
         estimate,
         ledger: NO_COST,
         base: { failures, retries, streamsMoved },
@@ -276,6 +293,45 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
       });
       feed.publish({ rollout: id, event: null });
     },
+    retarget(targets, steps) {
+      const rollout = current();
+      if (rollout === null) return;
+      const before = rollout.steps.length;
+      const numbered = steps.map((step, index) => ({ ...step, n: before + index + 1 }));
+      put({ ...rollout, targets, places: {}, failure: null, steps: [...rollout.steps, ...numbered] });
+    },
+    step(action, state, message) {
+      const rollout = current();
+      if (rollout === null) return;
+      const nowMs = clock.now();
+      const at = isoTime(nowMs);
+      const index = rollout.steps.findLastIndex((step) => step.service === OWN && step.action === action);
+      const known = rollout.steps[index];
+      // Taken again after owld was killed in it, a step keeps its first beginning.
+      const startedAt = known?.startedAt ?? at;
+      const step: RolloutStep = {
+        n: known?.n ?? rollout.steps.length + 1,
+        service: OWN,
+        action,
+        instance: null,
+        state,
+        startedAt,
+        elapsedMs: Math.max(0, nowMs - Date.parse(startedAt)),
+      };
+      const steps = known === undefined ? [...rollout.steps, step] : rollout.steps.with(index, step);
+      put({ ...rollout, steps });
+      const id = idOf(rollout);
+      journal.write({ type: `update.${action}`, rollout: id, message: `${id}: ${message}`, data: { state } });
+      const { elapsedMs } = step;
+      tell(rollout, { at, rollout: id, service: OWN, instance: action, event: "step", elapsedMs, message });
+    },
+    close(state, reason) {
+      const rollout = current();
+      if (rollout?.open !== true) return;
+      put({ ...rollout, open: false, failure: state === "failed" ? reason : rollout.failure });
+      reading = false;
+      this.end(state, reason);
+    },
     watch(id, signal) {
       const live = new AbortController();
       const following = feed.listen(AbortSignal.any([signal, live.signal]));
@@ -319,5 +375,5 @@ const NO_COST: RolloutLedger = {
   jobsHandedBack: 0,
   jobsCut: 0,
   jobsReclaimed: 0,
-  killed: 0,
+  instancesKilled: 0,
 };

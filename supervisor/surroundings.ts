@@ -15,6 +15,8 @@ import type { InstanceLogs, Metastore, Usage, UsageSampler } from "./ports.ts";
 import type { ServiceWishes } from "./service-wishes.ts";
 
 const SAMPLE_MS = 5_000;
+/** Whoever looks at the status sees connections and workers at most so old. */
+const FRESH_MS = 1_000;
 /** owld judges no heartbeat before the database has answered for so long without a break. */
 const TRUST_MS = 30_000;
 /** Kept free of what the host says is available. */
@@ -37,6 +39,8 @@ export interface SurroundingsParts {
 export interface Surroundings {
   start(): void;
   runOnce(): Promise<void>;
+  /** Reads connections and workers again unless that was done within the last second. Never rejects. */
+  refresh(): Promise<void>;
   stop(): Promise<void>;
   usage(): ReadonlyMap<number, Usage>;
   connections(): ConnectionsStatus | null;
@@ -54,6 +58,8 @@ export function createSurroundings(parts: SurroundingsParts): Surroundings {
   let reading: Awaited<ReturnType<Metastore["connections"]>> = null;
   let workers: readonly WorkerStatus[] | null = null;
   let peak = 0;
+  let readAtMs: number | null = null;
+  let reread: Promise<void> | null = null;
 
   async function sampleUsage(): Promise<void> {
     const living = book
@@ -78,6 +84,7 @@ export function createSurroundings(parts: SurroundingsParts): Surroundings {
     const metastore = parts.metastore();
     if (metastore === null) return;
     [reading, workers] = await Promise.all([metastore.connections(), metastore.workers()]);
+    readAtMs = clock.monotonicMs();
     if (reading !== null) peak = Math.max(peak, reading.open);
     const since = metastore.answeringSince();
     if (workers === null || since === null || clock.monotonicMs() - since < TRUST_MS) return;
@@ -115,9 +122,19 @@ export function createSurroundings(parts: SurroundingsParts): Surroundings {
       loop ??= run();
     },
     runOnce,
+    refresh() {
+      if (readAtMs !== null && clock.monotonicMs() - readAtMs < FRESH_MS) return Promise.resolve();
+      reread ??= readDatabase()
+        .catch(parts.failed)
+        .finally(() => {
+          reread = null;
+        });
+      return reread;
+    },
     async stop() {
       lifetime.abort();
       await loop;
+      await reread;
     },
     usage: () => usage,
     connections() {

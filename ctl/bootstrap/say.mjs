@@ -31,6 +31,10 @@ export const words = {
   noRuntime: (path) => pick(`고정된 Node 실행기가 없습니다: ${path}`, `The pinned Node runtime is missing: ${path}`),
   noRuntimeNext: pick("node_modules를 지우고 다시 실행하세요.", "Remove node_modules and run it again."),
   starting: pick("owld를 시작합니다 …", "starting owld …"),
+  killed: pick(
+    "owld가 강제로 죽었습니다. 나머지는 모두 계속 돌고 있습니다. npm start로 다시 이어받으세요.",
+    "owld was killed; everything else runs on. npm start takes it over again.",
+  ),
   again: pick("owld가 새 코드로 다시 시작합니다 …", "owld starts again on the code of now …"),
   database: pick("데이터베이스를 준비하고 있습니다 …", "preparing the database …"),
   services: (list) => pick(`서비스를 시작하고 있습니다: ${list}`, `starting services: ${list}`),

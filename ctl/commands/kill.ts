@@ -28,8 +28,11 @@ async function kill(instance: string, options: Options, deps: CommandDeps): Prom
   const client = deps.client();
   // A person at a terminal is told the price before; a script has decided already and is told after.
   if (!options.yes && !options.json && terminal.inIsTerminal && terminal.errIsTerminal) {
-    for (const line of costLines(await client.get<Status>(ROUTES.status), instance, deps)) terminal.err(line);
-    if (!(await confirmed(text.commands.kill.confirm(instance)))) {
+    const status = await client.get<Status>(ROUTES.status);
+    const known = status.services.some((service) => service.instances.some((one) => one.id === instance));
+    for (const line of costLines(status, instance, deps)) terminal.err(line);
+    // A name that does not exist is owld's to refuse, with the nearest one.
+    if (known && !(await confirmed(text.commands.kill.confirm(instance)))) {
       terminal.err(text.commands.kill.kept);
       return EXIT.failed;
     }

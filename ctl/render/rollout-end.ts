@@ -21,7 +21,14 @@ export function rolloutEndLines(rollout: Rollout, text: Text, paint: Paint): str
 /** `lost 0, retried 3, drained 41, longest 12.4s, …`: requests always, the others when there were any. */
 function ledgerText(ledger: RolloutLedger, text: Text): string {
   const always = ["requestsFailed", "retriedAtConnect", "drainedInFlight"] as const;
-  const whenAny = ["streamsMoved", "jobsFinished", "jobsHandedBack", "jobsCut", "jobsReclaimed", "killed"] as const;
+  const whenAny = [
+    "streamsMoved",
+    "jobsFinished",
+    "jobsHandedBack",
+    "jobsCut",
+    "jobsReclaimed",
+    "instancesKilled",
+  ] as const;
   const parts = always.map((key) => text.ledger[key](ledger[key]));
   if (ledger.longestDrainMs > 0) parts.push(text.ledger.longestDrain(elapsed(ledger.longestDrainMs)));
   for (const key of whenAny) if (ledger[key] > 0) parts.push(text.ledger[key](ledger[key]));

@@ -271,6 +271,7 @@ export const en = {
       draining: "draining",
       stopped: "stopped",
       killed: "killed",
+      step: "update step",
       failed: "failed",
     },
     action: (name: string) => name,
@@ -294,7 +295,7 @@ export const en = {
     jobsHandedBack: (n: number) => `jobs handed back ${n}`,
     jobsCut: (n: number) => `jobs cut ${n}`,
     jobsReclaimed: (n: number) => `jobs reclaimed ${n}`,
-    killed: (n: number) => `killed ${n}`,
+    instancesKilled: (n: number) => `killed ${n}`,
   },
   plan: {
     nothing: "Nothing to do.",

@@ -250,6 +250,7 @@ export const ko: Text = {
       draining: "비우는 중",
       stopped: "끝남",
       killed: "강제 종료됨",
+      step: "업데이트 단계",
       failed: "실패",
     },
     action: (name) =>
@@ -282,7 +283,7 @@ export const ko: Text = {
     jobsHandedBack: (n) => `돌려준 작업 ${n}`,
     jobsCut: (n) => `끊긴 작업 ${n}`,
     jobsReclaimed: (n) => `회수한 작업 ${n}`,
-    killed: (n) => `강제 종료 ${n}`,
+    instancesKilled: (n) => `강제 종료 ${n}`,
   },
   plan: {
     nothing: "할 일이 없습니다.",

@@ -54,7 +54,7 @@ const ledger: z.ZodType<api.RolloutLedger> = z.object({
   jobsHandedBack: count,
   jobsCut: count,
   jobsReclaimed: count,
-  killed: count,
+  instancesKilled: count,
 });
 
 const rolloutFields = {
@@ -75,7 +75,7 @@ const rolloutEvent: z.ZodType<api.RolloutEvent> = z.object({
   rollout: z.string(),
   service: z.string(),
   instance: z.string(),
-  event: z.enum(["starting", "ready", "routed", "draining", "stopped", "killed", "failed"]),
+  event: z.enum(["starting", "ready", "routed", "draining", "stopped", "killed", "failed", "step"]),
   elapsedMs: ms,
   message: z.string().optional(),
 });

@@ -15,6 +15,8 @@ export interface AppliedMigration {
   readonly number: number;
   readonly name: string;
   readonly sha256: string;
+  /** As its file declared it. */
+  readonly compatible: boolean;
 }
 
 export type MigrationPlan =
@@ -41,6 +43,8 @@ export function planMigrations(files: readonly Migration[], applied: readonly Ap
       return refused("migrate.gap", reason, "Restore a backup: this database was changed by hand.");
     }
     const file = known[index];
+    // After a rollback: an older release lives with a schema that went ahead compatibly.
+    if (!file && done.slice(index).every((later) => later.compatible)) break;
     if (!file) {
       const reason = `The database is newer than this release: it has migration ${one.name}, we end at ${known.length}.`;
       return refused("migrate.future", reason, "Start the release that made it, or restore the copy made before it.");

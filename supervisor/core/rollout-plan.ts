@@ -81,6 +81,7 @@ const STEP_OF: Readonly<
   stopped: { ends: "stop", begins: null },
   killed: { ends: "stop", begins: null },
   failed: { ends: null, begins: null },
+  step: { ends: null, begins: null },
 };
 
 /**

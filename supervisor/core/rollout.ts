@@ -6,7 +6,7 @@
 
 import type { MonotonicMs } from "../../config/time.ts";
 import { admitInstance } from "./connection-budget.ts";
-import { type Instance, isLiving } from "./instance.ts";
+import { type Instance, isLiving, isServing } from "./instance.ts";
 
 export interface ServiceFacts {
   readonly name: string;
@@ -25,6 +25,8 @@ export interface RolloutFacts {
   readonly targets: readonly string[];
   readonly failure: string | null;
   readonly cancelled: boolean;
+  /** An update: replacing instances is one step of it, so it is ended by its runner alone. */
+  readonly open: boolean;
 }
 
 export interface World {
@@ -131,10 +133,15 @@ function replaceOne(world: World, service: ServiceFacts, old: Instance, up: read
     if (ofRollout !== null && (world.paused || world.rollout?.failure !== null)) return [];
     return [{ kind: "start", service: service.name, replaces: old.id, follows: null, rollout: ofRollout }];
   }
-  if (next.state === "ready" && next.routed) {
+  if (next.state === "ready" && next.routed && mayLeave(old, service, up)) {
     return [{ kind: "leave", instance: old.id, cause: old.replaceCause ?? "replaced" }];
   }
   return [];
+}
+
+/** Another one may have crashed meanwhile: then the old one works on until that place is filled again. */
+function mayLeave(old: Instance, service: ServiceFacts, up: readonly Instance[]): boolean {
+  return !isServing(old) || up.filter(isServing).length > service.wanted;
 }
 
 /** The rollout's new instance that crashed or was not ready in time while its old one still stands. */
@@ -153,20 +160,22 @@ function failedOfRollout(world: World): string | null {
 function stepRollout(world: World): Action[] {
   const { rollout } = world;
   if (rollout === null) return [];
+  const mayEnd = !rollout.open;
   const targets = rollout.targets.flatMap((id) => world.instances.filter((one) => one.id === id));
   const fresh = world.instances.filter((one) => one.rollout === rollout.id);
   if (rollout.failure !== null) {
     // The removed one must be gone before we say so.
+    if (!mayEnd) return [];
     return fresh.some((one) => one.wanted === "down" && one.wasKilled) ? [] : [{ kind: "end", state: "failed" }];
   }
   const standing = targets.filter((one) => one.wanted === "up" && isLiving(one));
   if (standing.some(({ replaceCause }) => replaceCause !== null)) return [];
-  if (rollout.cancelled) return [{ kind: "end", state: "cancelled" }];
+  if (rollout.cancelled && mayEnd) return [{ kind: "end", state: "cancelled" }];
   const next = standing[0];
   const leaving = targets.filter((one) => one.wanted === "down" && isLiving(one));
   if (next === undefined) {
     const complete = fresh.every((one) => one.wanted === "down" || (one.state === "ready" && one.routed));
-    return leaving.length === 0 && complete ? [{ kind: "end", state: "succeeded" }] : [];
+    return mayEnd && leaving.length === 0 && complete ? [{ kind: "end", state: "succeeded" }] : [];
   }
   const service = world.services.find(({ name }) => name === next.service);
   if (service === undefined || service.held || world.paused) return [];

@@ -38,7 +38,7 @@ export async function readApplied(client: Client): Promise<readonly AppliedMigra
   const { rows } = await client.query<{ there: boolean }>("SELECT to_regclass('owl.migration') IS NOT NULL AS there");
   if (!rows[0]?.there) return [];
   const applied = await client.query<AppliedMigration>(
-    "SELECT number, name, sha256 FROM owl.migration ORDER BY number",
+    "SELECT number, name, sha256, compatible FROM owl.migration ORDER BY number",
   );
   return applied.rows;
 }

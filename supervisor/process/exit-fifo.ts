@@ -2,72 +2,74 @@
 // Invariant: opening one never blocks, and owld itself keeps no write end. Node has no mkfifo(2), so coreutils' is
 // run, ahead of need: a crash waits for no helper before its successor is spawned.
 
-import { constants, mkdirSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { constants, mkdirSync, mkdtempSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { execa } from "execa";
 import { OwlError } from "../../config/errors.ts";
 
-const SPARE_PREFIX = ".spare-fifo-";
+const SPARE_PREFIX = ".spare-fifos-";
 const SPARES = 8;
 
 export interface FifoSource {
-  /** Makes spares in `directory` ahead of need; also throws away those of an earlier owld. */
+  /** Makes spares for `directory` ahead of need. */
   prepare(directory: string): Promise<void>;
   /** A new, unused FIFO at `path`; one left there is replaced. */
   create(path: string): Promise<void>;
 }
 
-/** FIFOs on the disk of `path`; each directory has spares of its own. `pid` keeps the names of two owlds apart. */
-export function createFifoSource(pid: number = process.pid): FifoSource {
-  const spares = new Map<string, string[]>();
+/** Spares lie in a folder of their own in each directory; those an earlier owld left are thrown away. */
+export function createFifoSource(): FifoSource {
+  const spares = new Map<string, { readonly folder: string; readonly paths: string[] }>();
   let made = 0;
   let making: Promise<void> = Promise.resolve();
 
+  const spareOf = (directory: string): string | undefined => spares.get(directory)?.paths.pop();
+
   const refill = (directory: string): Promise<void> => {
     const work = making.then(async () => {
-      mkdirSync(directory, { recursive: true, mode: 0o750 });
-      const kept = spares.get(directory) ?? [];
-      if (kept.length >= SPARES / 2) return;
-      const fresh = Array.from({ length: SPARES }, () => join(directory, `${SPARE_PREFIX}${pid}-${made++}`));
+      const kept = spares.get(directory) ?? { folder: makeFolder(directory), paths: [] };
+      spares.set(directory, kept);
+      if (kept.paths.length >= SPARES / 2) return;
+      const fresh = Array.from({ length: SPARES }, () => join(kept.folder, String(made++)));
       await makeFifos(fresh);
-      spares.set(directory, [...(spares.get(directory) ?? []), ...fresh]);
+      kept.paths.push(...fresh);
     });
-    making = work.catch(() => undefined);
+    // The next one must not fail for this one's reason.
+    making = work.catch(() => void spares.delete(directory));
     return work;
   };
 
   return {
-    async prepare(directory) {
-      mkdirSync(directory, { recursive: true, mode: 0o750 });
-      const mine = new Set(spares.get(directory) ?? []);
-      for (const name of readdirSync(directory)) {
-        const path = join(directory, name);
-        if (name.startsWith(SPARE_PREFIX) && !mine.has(path)) rmSync(path, { force: true });
-      }
-      await refill(directory);
-    },
+    prepare: refill,
     async create(path) {
       const directory = dirname(path);
-      let spare = spares.get(directory)?.pop();
+      let spare = spareOf(directory);
       if (spare === undefined) {
         await refill(directory);
-        spare = spares.get(directory)?.pop();
+        spare = spareOf(directory);
       }
-      if (spare === undefined) throw new OwlError("spawn.failed", `No FIFO could be made in ${directory}.`);
       try {
+        if (spare === undefined) throw new Error("another took the last spare");
         renameSync(spare, path);
       } catch {
-        // Somebody emptied the directory: make this one by hand, and new spares with the next refill.
-        spares.delete(directory);
-        rmSync(path, { force: true });
+        // Somebody emptied the directory, or many are started at once: make this one by hand.
         mkdirSync(directory, { recursive: true, mode: 0o750 });
+        rmSync(path, { force: true });
         await makeFifos([path]);
       }
       // Not awaited on purpose: its failure shows when the next one is needed.
       refill(directory).catch(() => undefined);
     },
   };
+}
+
+function makeFolder(directory: string): string {
+  mkdirSync(directory, { recursive: true, mode: 0o750 });
+  for (const name of readdirSync(directory)) {
+    if (name.startsWith(SPARE_PREFIX)) rmSync(join(directory, name), { recursive: true, force: true });
+  }
+  return mkdtempSync(join(directory, SPARE_PREFIX));
 }
 
 async function makeFifos(paths: readonly string[]): Promise<void> {

@@ -9,3 +9,6 @@ export const LINGER_MS = 1_000;
 export const UPSTREAM_IDLE_MS = 4_000;
 /** Idle connections kept per upstream. */
 export const UPSTREAM_MOST_IDLE = 64;
+
+/** How long an idle connection of a draining process waits for a request that is on its way. */
+export const DRAIN_IDLE_MS = 1_000;

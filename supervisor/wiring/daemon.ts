@@ -271,7 +271,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
       wake();
     },
     status: async () => {
-      await refreshCounters();
+      await Promise.race([Promise.all([refreshCounters(), surroundings.refresh()]), clock.sleep(REFRESH_MS)]);
       return status();
     },
     workers: surroundings.workers,

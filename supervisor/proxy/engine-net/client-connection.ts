@@ -6,7 +6,7 @@ import { type AnswerReason, answerFor, isFailure } from "../answers.ts";
 import type { ClientFacts } from "../core/forwarding.ts";
 import { findValue, keptLines } from "../core/head-view.ts";
 import { type RequestScan, scanRequest } from "../core/request-head.ts";
-import { LINGER_BYTES, LINGER_MS } from "../limits.ts";
+import { DRAIN_IDLE_MS, LINGER_BYTES, LINGER_MS } from "../limits.ts";
 import type { NetEngineDeps } from "./engine.ts";
 import { Exchange } from "./exchange.ts";
 import { type HeadVerdict, MessageParser } from "./llhttp.ts";
@@ -31,6 +31,8 @@ const CLOSING: ReadonlySet<AnswerReason> = new Set([
 export class ClientConnection {
   readonly socket: Socket;
   readonly facts: ClientFacts;
+  /** Strict-Transport-Security line of every answer over TLS, or nothing. */
+  readonly hstsLine: string;
   /** Of the present request. */
   minor = 1;
   keepAlive = true;
@@ -61,6 +63,7 @@ export class ClientConnection {
     this.#deps = deps;
     this.socket = socket;
     this.facts = facts;
+    this.hstsLine = deps.hsts !== null && facts.scheme === "https" ? `Strict-Transport-Security: ${deps.hsts}\r\n` : "";
     this.#trusted = deps.isTrusted(facts.address);
     this.#parser = new MessageParser("request", deps.config.limits.headerBytes, () => this.#judge());
     this.#deadlineMs = deps.nowMs() + deps.config.limits.idleTimeoutMs;
@@ -245,7 +248,7 @@ export class ClientConnection {
     let head = `HTTP/1.1 ${answer.status} ${answer.phrase}\r\n`;
     for (let at = 0; at < answer.headers.length; at += 2)
       head += `${answer.headers[at]}: ${answer.headers[at + 1]}\r\n`;
-    head += `${this.connectionLine()}\r\n`;
+    head += `${this.hstsLine}${this.connectionLine()}\r\n`;
     const body = this.#method === "HEAD" && this.#scan !== null ? "" : answer.body.toString("latin1");
     this.write(head + body);
     this.answered(this.#bodyOpen);
@@ -263,7 +266,7 @@ export class ClientConnection {
     this.#exchange = null;
     this.#heldBody = null;
     if (this.#state === "over") return;
-    if (!this.keepAlive || bodyOpen || this.#bodyOpen) {
+    if (!this.keepAlive || bodyOpen || this.#bodyOpen || this.#deps.isDraining()) {
       this.#close();
       return;
     }
@@ -339,9 +342,13 @@ export class ClientConnection {
     return { socket: this.socket, first };
   }
 
-  /** Draining: an idle connection ends now; a busy one with its answer. */
+  /**
+   * Draining: a busy connection ends with its answer, an idle one soon. Not now: the first request of a connection just
+   * accepted, or the next one of a busy client, may be on its way; it is answered with `Connection: close`.
+   */
   drain(): void {
-    if (this.#state === "head" && !this.#parser.inHead) this.#close();
+    if (this.#state !== "head" || this.#parser.inHead) return;
+    this.#deadlineMs = Math.min(this.#deadlineMs, this.#deps.nowMs() + DRAIN_IDLE_MS);
   }
 
   /** The client does not take its answer (true), or does again. */

@@ -46,7 +46,7 @@ test("in a pipe: progress on standard error, the result with its ledger on stand
     jobsHandedBack: 0,
     jobsCut: 0,
     jobsReclaimed: 0,
-    killed: 0,
+    instancesKilled: 0,
   };
   owld.on("GET /v1/rollouts/r-12/events", stream([anEvent("web-9", "routed"), theEnd({ ledger })]));
   const { stdout, stderr } = await ctl(owld.home, ["restart"]);

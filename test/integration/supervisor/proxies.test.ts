@@ -1,7 +1,7 @@
 // The proxy set against the real proxy program: real sockets, real kill -9.
 
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, get, type Server, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +12,8 @@ import { systemClock } from "../../../config/system-time.ts";
 import type { Clock } from "../../../config/time.ts";
 import type { ProxySet } from "../../../supervisor/ports.ts";
 import { createProcessTable } from "../../../supervisor/process/group-signal.ts";
+import { holdListener } from "../../../supervisor/process/held-listeners.ts";
+import { createProcReader } from "../../../supervisor/process/proc-identity.ts";
 import { createSpawner } from "../../../supervisor/process/spawn.ts";
 import { createProxySet, type ProxyNotice } from "../../../supervisor/proxies.ts";
 import { poll } from "../../support/poll.ts";
@@ -23,10 +25,14 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-// The set asks its processes 20 times as often as in life, so that a hanging one is noticed in half a second.
-const quickClock: Clock = { ...systemClock, every: (ms, signal) => systemClock.every(ms / 20, signal) };
+// The set asks its processes 4 times as often as in life, so that a hanging one is noticed in 2.5 seconds.
+const quickClock: Clock = { ...systemClock, every: (ms, signal) => systemClock.every(ms / 4, signal) };
 
-async function setup(changes: Partial<ProxyConfig> = {}, clock: Clock = systemClock) {
+async function setup(
+  changes: Partial<ProxyConfig> = {},
+  clock: Clock = systemClock,
+  listenFds: readonly number[] = [],
+) {
   const home = mkdtempSync(join(tmpdir(), "owl-proxies-"));
   const paths = homePaths(home);
   mkdirSync(paths.run);
@@ -34,7 +40,7 @@ async function setup(changes: Partial<ProxyConfig> = {}, clock: Clock = systemCl
   const records = createProxyRecords();
   const notices: ProxyNotice[] = [];
   const mark = `mark-${home}`;
-  const create = (more: Partial<ProxyConfig> = {}): ProxySet => {
+  const create = (more: Partial<ProxyConfig> = {}, command?: readonly [string, ...string[]]): ProxySet => {
     const spawner = createSpawner({ clock: systemClock, table: processes });
     return createProxySet({
       clock,
@@ -46,7 +52,8 @@ async function setup(changes: Partial<ProxyConfig> = {}, clock: Clock = systemCl
       release: "1.0.0",
       env: { PATH: process.env.PATH ?? "" },
       proxy: proxyConfig({ ...changes, ...more }),
-      listenFds: [],
+      listenFds,
+      ...(command === undefined ? {} : { command }),
       notice: (notice) => notices.push(notice),
       unrecorded: (error) => {
         throw error;
@@ -197,9 +204,91 @@ test("a process that hangs is killed and replaced", async () => {
   await set.publish(table(socket));
   const hung = pidOf(set);
   process.kill(hung, "SIGSTOP");
+  const reader = createProcReader();
+  // Until it has really stopped it may still accept a connection, which then ends with it.
+  await poll(() => ["T", "Z", undefined].includes(reader.stat(hung)?.state));
   expect(await ask(set)).toBe("hello");
   expect(pidOf(set)).not.toBe(hung);
   expect(notices.map(({ type }) => type)).toContain("proxy.hung");
+});
+
+test("on systemd's descriptors a crashed process is respawned, and replaced by one spawned on them again", async () => {
+  const systemd = await holdListener({ host: "127.0.0.1", port: 0 });
+  cleanups.push(() => systemd.close());
+  const { create, paths } = await setup({}, systemClock, [systemd.descriptor]);
+  const socket = join(paths.run, "web-1.sock");
+  await upstream(socket, (_, response) => response.end("hello"));
+  const set = create();
+  await set.start();
+  await set.publish(table(socket));
+  const first = pidOf(set);
+  process.kill(first, "SIGKILL");
+  expect(await Promise.all(Array.from({ length: 10 }, () => ask(set)))).toEqual(Array(10).fill("hello"));
+  const second = pidOf(set);
+  expect(second).not.toBe(first);
+  await set.replace();
+  expect(await ask(set)).toBe("hello");
+  await poll(() => set.processes().length === 1);
+  expect(pidOf(set)).not.toBe(second);
+  await set.stop();
+});
+
+test("a successor that does not come up is refused, and the old process serves on", async () => {
+  const { create, paths, processes, mark } = await setup();
+  const socket = join(paths.run, "web-1.sock");
+  await upstream(socket, (_, response) => response.end("hello"));
+  const main = new URL("../../../supervisor/proxy/main.ts", import.meta.url).pathname;
+  const broken = join(paths.run, "broken");
+  const script = 'test -e "$1" && exit 7; exec "$2" "$3"';
+  const set = create({}, ["sh", "-c", script, "sh", broken, process.execPath, main]);
+  cleanups.push(() => set.stop());
+  await set.start();
+  await set.publish(table(socket));
+  const old = pidOf(set);
+  writeFileSync(broken, "");
+  await expect(set.replace()).rejects.toMatchObject({ code: "proxy.failed" });
+  expect(ready(set).map(({ pid }) => pid)).toEqual([old]);
+  expect(await ask(set)).toBe("hello");
+  await poll(() => processes.marked(mark).length === 1);
+});
+
+test("a process killed owld had no time to record is adopted by its mark", async () => {
+  const { create, paths, records } = await setup();
+  const socket = join(paths.run, "web-1.sock");
+  await upstream(socket, (_, response) => response.end("hello"));
+  const dead = create();
+  await dead.start();
+  await dead.publish(table(socket));
+  const pid = pidOf(dead);
+  dead.letGo();
+  for (const { id } of records.all()) records.remove(id);
+
+  const set = create();
+  cleanups.push(() => set.stop());
+  await set.start();
+  expect(set.processes().map((one) => one.pid)).toEqual([pid]);
+  expect(records.all().map(({ identity }) => identity.pid)).toEqual([pid]);
+  await set.publish(table(socket));
+  expect(await ask(set)).toBe("hello");
+});
+
+test("when all processes are gone with their owld, a later one binds again", async () => {
+  const { create, paths, records } = await setup();
+  const socket = join(paths.run, "web-1.sock");
+  await upstream(socket, (_, response) => response.end("hello"));
+  const dead = create();
+  await dead.start();
+  const [where = ""] = dead.listening();
+  const pid = pidOf(dead);
+  dead.letGo();
+  process.kill(pid, "SIGKILL");
+  const set = create({ listen: [{ host: "127.0.0.1", port: Number(where.split(":")[1]) }] });
+  cleanups.push(() => set.stop());
+  await poll(() => records.all().every(({ identity }) => createProcessTable().identify(identity.pid) === null));
+  await set.start();
+  await set.publish(table(socket));
+  expect(set.listening()).toEqual([where]);
+  expect(await ask(set)).toBe("hello");
 });
 
 test("idle resolves only when the last request of that upstream has ended", async () => {

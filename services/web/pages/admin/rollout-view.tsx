@@ -57,7 +57,7 @@ const LEDGER = [
   "jobsHandedBack",
   "jobsCut",
   "jobsReclaimed",
-  "killed",
+  "instancesKilled",
 ] as const satisfies readonly (keyof RolloutLedger)[];
 
 function Ledger({ ledger }: { readonly ledger: RolloutLedger }): VNode {

@@ -25,7 +25,7 @@ describe("planning migrations", () => {
 
   test.each([
     ["a changed file", [file(1)], [{ ...file(1), sha256: "other" }], "migrate.changed"],
-    ["a database from the future", [file(1)], applied(1, 2), "migrate.future"],
+    ["a database that went ahead incompatibly", [file(1)], [file(1), file(2, false)], "migrate.future"],
     ["a gap in the database", [file(1), file(2), file(3)], applied(1, 3), "migrate.gap"],
     ["a gap in the files", [file(1), file(3)], [], "migrate.numbers"],
     ["a number given twice", [file(1), { ...file(1), name: "0001_y.sql" }], [], "migrate.numbers"],
@@ -34,6 +34,10 @@ describe("planning migrations", () => {
     expect(plan).toMatchObject({ verdict: "refused", code });
     expect(plan.verdict === "refused" && plan.next).toMatch(/\w+/);
   });
+});
+
+test("after a rollback an older release lives with a schema that went ahead compatibly", () => {
+  expect(planMigrations([file(1)], applied(1, 2))).toEqual({ verdict: "upToDate", version: 1 });
 });
 
 describe("a migration's file", () => {
