@@ -115,6 +115,7 @@ describe("enqueueing", () => {
     const { status, body } = await web.call("POST", "/api/batches", request("large"));
     expect(status).toBe(202);
     const now = await batch(body.batchId);
+    expect(now).toMatchObject({ progress: 0, throughput: null, etaSeconds: null });
     expect(now.counts).toEqual({ queued: 10_000, running: 0, done: 0, failed: 0, cancelled: 0 });
     const { rows } = await services.sql.query(
       `SELECT count(DISTINCT xmin::text)::int AS transactions, count(*)::int AS items FROM owl.transcription WHERE batch_id = $1`,
@@ -188,6 +189,7 @@ describe("a running batch", () => {
     });
     expect(still).toMatchObject({ state: "paused", etaSeconds: null });
     expect(still.counts.queued).toBeGreaterThan(0);
+    expect(still.progress).toBeCloseTo(still.counts.done / 16, 5);
     const { rows } = await services.sql.query(
       `SELECT count(*)::int AS n FROM pgboss.job j JOIN owl.transcription t ON t.queue_job = j.id
         WHERE t.batch_id = $1 AND j.state = 'created'`,
