@@ -31,7 +31,6 @@ beforeAll(async () => {
   const long = await speak("long", Array.from({ length: 8 }, () => SENTENCE).join(" ... ... "));
   await run("ffmpeg", ["-v", "error", "-i", short, join(archive, "short.flac")]);
   await run("ffmpeg", ["-v", "error", "-i", long, "-c:a", "aac", join(archive, "long.m4a")]);
-  const brief = await speak("brief", "The people of the city.");
   const picture = "color=c=black:s=64x64:r=5:d=5";
   await run("ffmpeg", [
     "-v",
