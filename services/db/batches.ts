@@ -36,7 +36,7 @@ const BATCH = `SELECT b.id, b.account_id AS "accountId", b.kind, b.request, b.st
              'queued', count(*) FILTER (WHERE t.state = 'queued'), 'running', count(*) FILTER (WHERE t.state = 'running'),
              'done', count(*) FILTER (WHERE t.state = 'done'), 'failed', count(*) FILTER (WHERE t.state = 'failed'),
              'cancelled', count(*) FILTER (WHERE t.state = 'cancelled')) AS counts,
-           coalesce(sum(least(1, t.seconds_done / nullif(t.seconds_total, 0)))
+           coalesce(sum(least(1, coalesce(t.seconds_done / nullif(t.seconds_total, 0), 0)))
              FILTER (WHERE t.state IN ('queued', 'running')), 0)::float8 AS partial,
            max(t.moved_at) AS "movedAt"
       FROM owl.transcription t WHERE t.batch_id = b.id) c`;
