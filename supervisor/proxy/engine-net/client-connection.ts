@@ -116,7 +116,8 @@ export class ClientConnection {
   #judge(): HeadVerdict {
     const parser = this.#parser;
     const { text, lineStart, lineEnd } = parser;
-    this.#method = text.substring(0, lineStart - 1).trimStart();
+    // llhttp passes over empty lines before the method and further spaces behind it.
+    this.#method = text.substring(0, lineStart).trim();
     this.minor = parser.minor;
     const line = {
       method: this.#method,
@@ -237,7 +238,7 @@ export class ClientConnection {
     if (isFailure(reason)) counters.failures++;
     else counters.refuse(reason);
     const parser = this.#parser;
-    const seen = parser.headDone && !parser.hasTrailers ? parser : null;
+    const seen = parser.headDone ? parser : null;
     const answer = answerFor(reason, {
       accept: seen === null ? null : findValue(seen, "accept"),
       acceptLanguage: seen === null ? null : findValue(seen, "accept-language"),

@@ -34,6 +34,12 @@ export function elapsedText(ms: number, language: Language): string {
   return seconds < 10 ? `${seconds}${UNITS[language].s}` : durationText(seconds * 1000, language);
 }
 
+/** A range of lengths: `40 s – 1 min 10 s`; one length where both read the same. */
+export function rangeText(fromMs: number, toMs: number, language: Language): string {
+  const [from, to] = [elapsedText(fromMs, language), elapsedText(toMs, language)];
+  return from === to ? to : `${from} – ${to}`;
+}
+
 /** A position in a recording: `3:07`, `1:02:07`. */
 export function clockText(ms: number): string {
   const total = Math.max(0, Math.floor(ms / 1000));
