@@ -24,6 +24,7 @@ export interface BatchRow {
   readonly cursor: string;
 }
 
+// An item whose length is not known yet counts as 0: least() alone would pass over its null and say 1.
 const BATCH = `SELECT b.id, b.account_id AS "accountId", b.kind, b.request, b.state, b.total,
     jsonb_array_length(b.skipped) AS "skippedCount", b.created_at AS "createdAt", b.ended_at AS "endedAt",
     c.counts, c.partial, c."movedAt", owl.batch_active_ms(b)::float8 AS "activeMs",
