@@ -28,7 +28,7 @@ beforeAll(async () => {
   archive = join(dir, "archive");
   await mkdir(archive);
   const short = await speak("short", SENTENCE);
-  const long = await speak("long", Array.from({ length: 8 }, () => SENTENCE).join(" ... ... "));
+  const long = await speak("long", Array.from({ length: 12 }, () => SENTENCE).join(" ... ... "));
   await run("ffmpeg", ["-v", "error", "-i", short, join(archive, "short.flac")]);
   await run("ffmpeg", ["-v", "error", "-i", long, "-c:a", "aac", join(archive, "long.m4a")]);
   const picture = "color=c=black:s=64x64:r=5:d=5";
