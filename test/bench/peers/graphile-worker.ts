@@ -25,7 +25,7 @@ export const graphileBench: Bench = {
     const services = await startServices({ model: { baseUrl: model.baseUrl, apiKey: "x", name: "stub" } });
     try {
       const started = new Map<string, number>();
-      const { run } = (await import(peers.resolve("graphile-worker"))) as Graphile;
+      const { run } = peers.load("graphile-worker") as Graphile;
       const runner = await run({
         connectionString: services.url,
         concurrency: 8,

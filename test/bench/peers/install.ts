@@ -11,8 +11,8 @@ const run = promisify(execFile);
 
 export interface Peers {
   readonly dir: string;
-  /** The file to import for a package's name. */
-  resolve(name: string): string;
+  /** What a package exports (CommonJS). */
+  load(name: string): unknown;
   remove(): Promise<void>;
 }
 
@@ -31,5 +31,5 @@ export async function installPeers(names: readonly string[], log: (line: string)
     return null;
   }
   const from = createRequire(join(dir, "package.json"));
-  return { dir, resolve: (name) => from.resolve(name), remove: () => rm(dir, { recursive: true, force: true }) };
+  return { dir, load: (name): unknown => from(name), remove: () => rm(dir, { recursive: true, force: true }) };
 }
