@@ -42,7 +42,12 @@ export function checkTurns(
     if ((record?.firstAt.length ?? 0) > 1) say("a turn was run twice", { model: record });
     if (turn.state === "stopped") say("a turn was stopped, and nobody asked for it");
     if (turn.state === "answered") {
-      const whole = turn.wanted === "42" ? turn.answer.includes("42") : turn.answer.trim() === turn.wanted;
+      // The tool tells the model that the database is away, and the answer tells it on: that is an answer too.
+      const away =
+        turn.wanted === "42" &&
+        turn.answer.startsWith('result: {"error"') &&
+        disturbances.touching(["database", "inFlight"], turn.askedAt, turn.endedAt).length > 0;
+      const whole = away || (turn.wanted === "42" ? turn.answer.includes("42") : turn.answer.trim() === turn.wanted);
       if (!whole) say("an answered turn has not the whole answer", { wanted: turn.wanted });
       if ((record?.done ?? 0) === 0)
         say("a turn is answered, but the model never finished answering it", { model: record });
