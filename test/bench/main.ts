@@ -11,13 +11,14 @@ import { pm2Bench } from "./peers/pm2.ts";
 import { benchProxy } from "./proxy/run.ts";
 import { instancesBench } from "./rows/instances.ts";
 import { longRestartBench } from "./rows/long-restart.ts";
-import { productBench } from "./rows/product.ts";
+import { crashesBench, productBench } from "./rows/product.ts";
 import { streamsBench } from "./rows/streams.ts";
 import { millionJobsBench } from "./scale/million-jobs.ts";
 import { rolloutsBench } from "./scale/rollouts.ts";
 
 const BENCHES: readonly Bench[] = [
   productBench,
+  crashesBench,
   longRestartBench,
   streamsBench,
   instancesBench,

@@ -23,8 +23,19 @@ export const productBench: Bench = {
       rows.push(...(await turns(bundled)));
       log("restarts under load");
       rows.push(await restarts(bundled));
-      rows.push(...(await crashes(bundled, log)));
       return rows;
+    } finally {
+      await bundled.stop();
+    }
+  },
+};
+
+export const crashesBench: Bench = {
+  name: "crashes",
+  async run(log) {
+    const bundled = await startBundled();
+    try {
+      return await crashes(bundled, log);
     } finally {
       await bundled.stop();
     }
