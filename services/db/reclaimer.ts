@@ -17,7 +17,7 @@ import { countReclaimed, findSilentWorkers, markSilentWorkers } from "./workers.
 export interface ReclaimerDeps {
   readonly db: Database;
   readonly queue: JobQueue;
-  readonly listener: Listener;
+  readonly listener: Pick<Listener, "on">;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

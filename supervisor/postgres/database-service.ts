@@ -14,6 +14,7 @@ import { createManagedPostgres, type ManagedDeps, type ManagedPostgres } from ".
 import { createMetastore, type RunningMetastore } from "./metastore.ts";
 import { migrate } from "./migrate.ts";
 import { runPrepare } from "./prepare.ts";
+import { createUpdateDatabase, type UpdateDatabase } from "./update-database.ts";
 
 /** Between two looks whether a managed server still lives. */
 const LOOK_MS = 1_000;
@@ -36,14 +37,17 @@ export interface DatabaseDeps {
 }
 
 /** Builds the service; nothing happens before `start`. */
-export function createDatabaseService(deps: DatabaseDeps): DatabaseService {
+export function createDatabaseService(deps: DatabaseDeps): DatabaseService & { updates(): UpdateDatabase } {
   const { config, clock, log } = deps;
   const paths = homePaths(config.home);
   const managed = config.usesDatabase && !config.database ? createManaged() : null;
   const ended = new AbortController();
   let url: string | null = null;
+  let adminUrl: string | null = null;
   let metastore: RunningMetastore | null = null;
   let watching: Promise<void> | null = null;
+  /** The server rests for a copy: no watch brings it back. */
+  let resting = false;
   let running: { pid: number; state: string; startedAt: WallMs } | null = null;
 
   function createManaged(): ManagedPostgres {
@@ -80,7 +84,7 @@ export function createDatabaseService(deps: DatabaseDeps): DatabaseService {
   async function watch(): Promise<void> {
     let failures = 0;
     for await (const _ of clock.every(LOOK_MS, ended.signal)) {
-      if (!managed || (await managed.living())) continue;
+      if (!managed || resting || (await managed.living())) continue;
       if (running) running = { ...running, state: "starting" };
       log.error("PostgreSQL is gone and is started again");
       try {
@@ -101,10 +105,36 @@ export function createDatabaseService(deps: DatabaseDeps): DatabaseService {
     await metastore?.stop();
   }
 
+  const updates = createUpdateDatabase({
+    clock,
+    copies: join(paths.home, "copies"),
+    url() {
+      invariant(url !== null, "the database is up before an update");
+      return url;
+    },
+    env() {
+      invariant(url !== null, "the database is up before an update");
+      return prepareEnvironment(deps, { url, admin: adminUrl });
+    },
+    managed: managed && {
+      async stop() {
+        resting = true;
+        await managed.rest();
+      },
+      async start(say, signal) {
+        await bringUp(say, signal);
+        resting = false;
+      },
+      place: managed.place,
+    },
+  });
+
   return {
+    updates: () => updates,
     async start(say, signal) {
       if (!config.usesDatabase || url !== null) return;
       const up = await bringUp(say, signal);
+      adminUrl = up.admin;
       if (config.bundled) {
         const allowIncompatible = deps.mayMigrateIncompatibly?.() ?? true;
         await migrate(up.url, join(deps.codeRoot, "migrations"), { allowIncompatible, say, signal });
