@@ -2,10 +2,16 @@
 // (run/proxy-1.sock). owld connects, sends whole versioned tables, the acknowledgement is the version.
 // After a reconnect owld sends everything again. The proxy serves on with its last table when owld is gone.
 // A proxy is started as `node supervisor/proxy/main.ts` with OWL_PROXY_SETTINGS (JSON of ProxySettings);
-// an inherited listening descriptor is named by OWL_PROXY_LISTEN_FDS ("3,4", in order of settings.listen),
+// an inherited listening descriptor is named by OWL_PROXY_LISTEN_FDS ("3,4", in order of `listenAddresses`),
 // absent: it binds settings.listen itself. It never reads owl.yaml and never talks to a database.
 
-import type { ProxyConfig } from "./config.ts";
+import type { ListenAddress, ProxyConfig } from "./config.ts";
+
+/** The addresses a proxy process listens on, in the order of its descriptors: `listen`, then the redirect's. */
+export function listenAddresses(proxy: ProxyConfig): readonly ListenAddress[] {
+  const redirect = proxy.tls?.redirectFrom ?? null;
+  return redirect === null ? proxy.listen : [...proxy.listen, redirect];
+}
 
 export interface ProxySettings {
   readonly id: string;

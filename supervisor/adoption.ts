@@ -15,6 +15,8 @@ import type { Journal } from "./journal.ts";
 import type { MarkedProcess, ProcessTable, Spawner } from "./ports.ts";
 import type { Store } from "./state/store.ts";
 
+const LOOK_FIRST_MS = 5_000;
+
 export interface AdoptionParts {
   readonly clock: Clock;
   readonly store: Store;
@@ -71,6 +73,7 @@ function adoptRecorded(parts: AdoptionParts, instance: Instance, marked: readonl
     book.remove(id);
     return null;
   }
+  if (instance.state === "exited") book.remove(id);
   if (!isLiving(instance)) return null;
   const written = instance.identity ?? marked.find((one) => one.leader && one.instance === id)?.identity ?? null;
   if (written === null) {
@@ -83,6 +86,11 @@ function adoptRecorded(parts: AdoptionParts, instance: Instance, marked: readonl
   if (running === null) {
     instances.exited(id, { known: false });
     return null;
+  }
+  if (instance.deadline?.kind === "health") {
+    // Nobody looked while no owld ran: it may long be ready, so it is looked at before its time is up.
+    const leastMs = parts.clock.monotonicMs() + Math.min(LOOK_FIRST_MS, parts.config.rollout.healthTimeoutMs);
+    book.set(id, { deadline: { kind: "health", atMs: Math.max(instance.deadline.atMs, leastMs) } });
   }
   instances.attach(id, running);
   parts.journal.write({

@@ -13,10 +13,15 @@ import type { Milestone } from "./instances.ts";
 import type { Journal } from "./journal.ts";
 import type { ProcessTable, ProxySet } from "./ports.ts";
 import type { Routing } from "./routing.ts";
+import type { Store } from "./state/store.ts";
+
+/** A group that is to die is sent SIGKILL again after so long. */
+const KILL_AGAIN_MS = 1_000;
 
 export interface DepartureParts {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly store: Pick<Store, "atomically">;
   readonly book: InstanceBook;
   readonly journal: Journal;
   readonly table: ProcessTable;
@@ -50,19 +55,21 @@ export function createDeparture(parts: DepartureParts): Departure {
   function leave(id: string, cause: string): void {
     const instance = book.get(id);
     if (instance === null || instance.wanted === "down") return;
-    parts.milestone(instance, "leave", 0);
-    book.set(id, {
-      wanted: "down",
-      leaving: "unrouting",
-      cause: instance.cause ?? cause,
-      deadline: null,
-      replaceCause: null,
-    });
-    journal.write({
-      type: "instance.leaving",
-      service: instance.service,
-      instance: id,
-      message: `${id} is taken out: ${cause}.`,
+    parts.store.atomically(() => {
+      parts.milestone(instance, "leave", 0);
+      book.set(id, {
+        wanted: "down",
+        leaving: "unrouting",
+        cause: instance.cause ?? cause,
+        deadline: null,
+        replaceCause: null,
+      });
+      journal.write({
+        type: "instance.leaving",
+        service: instance.service,
+        instance: id,
+        message: `${id} is taken out: ${cause}.`,
+      });
     });
   }
 
@@ -89,6 +96,10 @@ export function createDeparture(parts: DepartureParts): Departure {
       else if (!idleWaits.has(id)) waitUntilIdle(id);
     } else if (instance.state === "draining" && isDue(instance, clock.monotonicMs())) {
       kill(id, `its grace of ${instance.stop.graceMs / 1_000} s is over`);
+    } else if (instance.state === "stopping" && isDue(instance, clock.monotonicMs())) {
+      // Written but perhaps not sent (owld was killed in between), or survived so far: SIGKILL may come twice.
+      book.set(id, { deadline: { kind: "grace", atMs: clock.monotonicMs() + KILL_AGAIN_MS } });
+      killGroup(instance);
     } else if (instance.leaving === "signalling" && isWatched) {
       send(instance);
     }
@@ -131,10 +142,12 @@ export function createDeparture(parts: DepartureParts): Departure {
     } catch (error) {
       parts.log.error({ instance: instance.id, err: asError(error) }, "the signal was refused");
     }
-    book.set(instance.id, { leaving: "signalled" });
-    const message = `${instance.id} got ${instance.stop.signal} and has ${instance.stop.graceMs / 1_000} s.`;
-    journal.write({ type: "instance.draining", service: instance.service, instance: instance.id, message });
-    parts.milestone(instance, "draining", 0);
+    parts.store.atomically(() => {
+      book.set(instance.id, { leaving: "signalled" });
+      const message = `${instance.id} got ${instance.stop.signal} and has ${instance.stop.graceMs / 1_000} s.`;
+      journal.write({ type: "instance.draining", service: instance.service, instance: instance.id, message });
+      parts.milestone(instance, "draining", 0);
+    });
   }
 
   function kill(id: string, cause: string): void {
@@ -145,20 +158,18 @@ export function createDeparture(parts: DepartureParts): Departure {
       return;
     }
     idleWaits.get(id)?.abort();
-    book.set(id, {
-      wanted: "down",
-      leaving: "signalled",
-      wasKilled: true,
-      routed: false,
-      deadline: null,
-      cause: instance.cause ?? cause,
-    });
-    book.move(id, "killed");
-    journal.write({
-      type: "instance.killing",
-      service: instance.service,
-      instance: id,
-      message: `${id} is killed: ${cause}.`,
+    parts.store.atomically(() => {
+      book.set(id, {
+        wanted: "down",
+        leaving: "signalled",
+        wasKilled: true,
+        routed: false,
+        deadline: { kind: "grace", atMs: clock.monotonicMs() + KILL_AGAIN_MS },
+        cause: instance.cause ?? cause,
+      });
+      book.move(id, "killed");
+      const message = `${id} is killed: ${cause}.`;
+      journal.write({ type: "instance.killing", service: instance.service, instance: id, message });
     });
     killGroup(instance);
   }

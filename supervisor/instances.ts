@@ -125,11 +125,13 @@ export function createInstances(parts: InstanceParts): Instances {
       lastExit: followed?.lastExit ?? null,
       stop: { graceMs: service.stop.graceMs, signal: service.stop.signal, after: service.stop.after },
     };
-    parts.milestone(instance, "start", 0);
-    book.add(instance);
-    if (followed !== null) forget(followed);
-    journal.write({ type: "instance.starting", service: service.name, instance: id, message: `${id} is started.` });
-    parts.milestone(instance, "starting", 0);
+    parts.store.atomically(() => {
+      parts.milestone(instance, "start", 0);
+      book.add(instance);
+      if (followed !== null) forget(followed);
+      journal.write({ type: "instance.starting", service: service.name, instance: id, message: `${id} is started.` });
+      parts.milestone(instance, "starting", 0);
+    });
     void launch(instance, service);
   }
 
@@ -215,18 +217,21 @@ export function createInstances(parts: InstanceParts): Instances {
     const drainMs = sinceMs(instance.signalledMs);
     const event = instance.wasKilled ? "killed" : "stopped";
     const message = `${instance.id} ${instance.wasKilled ? "was killed" : "has stopped"} (${instance.cause ?? "asked to"}; ${describeExit(lastExit)}).`;
-    book.move(instance.id, "ended", { lastExit });
-    if (instance.signalledMs !== null && !instance.wasKilled) parts.measures.noteDrain(instance.service, drainMs);
-    journal.write({
-      type: `instance.${event}`,
-      service: instance.service,
-      instance: instance.id,
-      message,
-      data: { lastExit, drainMs },
+    // One write: a later owld finds it gone and told of, or neither.
+    parts.store.atomically(() => {
+      book.move(instance.id, "ended", { lastExit });
+      if (instance.signalledMs !== null && !instance.wasKilled) parts.measures.noteDrain(instance.service, drainMs);
+      journal.write({
+        type: `instance.${event}`,
+        service: instance.service,
+        instance: instance.id,
+        message,
+        data: { lastExit, drainMs },
+      });
+      parts.milestone(instance, event, drainMs);
+      forget(instance);
     });
-    parts.milestone(instance, event, drainMs);
     parts.gone(instance);
-    forget(instance);
   }
 
   /** The record and what lies around of a process that is gone. */
@@ -284,18 +289,20 @@ export function createInstances(parts: InstanceParts): Instances {
       const now = clock.monotonicMs();
       const first = before.readyMs === null;
       const cause = first ? before.cause : null;
-      const moved = book.move(id, "passed", { readyMs: before.readyMs ?? now, deadline: null, cause });
-      if (moved === null) return;
       const tookMs = sinceMs(before.startedMs);
-      if (first) parts.measures.noteStart(before.service, tookMs);
-      journal.write({
-        type: "instance.ready",
-        service: before.service,
-        instance: id,
-        message: `${id} is ready.`,
-        data: { tookMs },
+      parts.store.atomically(() => {
+        const moved = book.move(id, "passed", { readyMs: before.readyMs ?? now, deadline: null, cause });
+        if (moved === null) return;
+        if (first) parts.measures.noteStart(before.service, tookMs);
+        journal.write({
+          type: "instance.ready",
+          service: before.service,
+          instance: id,
+          message: `${id} is ready.`,
+          data: { tookMs },
+        });
+        parts.milestone(moved, "ready", tookMs);
       });
-      parts.milestone(moved, "ready", tookMs);
     },
     failing(id, why) {
       const now = clock.monotonicMs();

@@ -5,7 +5,7 @@
 
 import type { ListenAddress, ProxyConfig } from "../config/config.ts";
 import { asError, invariant, OwlError } from "../config/errors.ts";
-import type { RoutingTable } from "../config/proxy-feed.ts";
+import { listenAddresses, type RoutingTable } from "../config/proxy-feed.ts";
 import { createCondition } from "./condition.ts";
 import { NO_COUNTERS, retireCounters, sumCounters } from "./core/proxy-sums.ts";
 import type { ProxyRecord, ProxySet } from "./ports.ts";
@@ -111,7 +111,7 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
     if (parts.listenFds.length > 0) return parts.listenFds;
     if (held.size === 0 && serving().length > 0) return null;
     const found: number[] = [];
-    for (const address of config.listen) {
+    for (const address of listenAddresses(config)) {
       const name = addressName(address);
       const listener = held.get(name) ?? (await holdListener(address));
       held.set(name, listener);
@@ -344,7 +344,7 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
         } catch (error) {
           successor.draining = true;
           kill(successor);
-          await closeHeld(proxy.listen);
+          await closeHeld(listenAddresses(proxy));
           throw error;
         }
         drain(old);
@@ -352,7 +352,7 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
       proxy = config;
       drainExtra();
       fill();
-      await closeHeld(proxy.listen);
+      await closeHeld(listenAddresses(proxy));
     },
     async stop() {
       stopping = true;
@@ -378,8 +378,8 @@ function addressName({ host, port }: ListenAddress): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-function addressList({ listen }: ProxyConfig): string {
-  return listen.map(addressName).join(" ");
+function addressList(proxy: ProxyConfig): string {
+  return listenAddresses(proxy).map(addressName).join(" ");
 }
 
 function stateOf(member: ProxyMember): string {

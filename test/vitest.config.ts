@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,
     projects: [
-      { test: { name: "unit", include: ["test/unit/**/*.test.ts"], pool: "forks" } },
+      { test: { name: "unit", include: ["test/unit/**/*.test.{ts,tsx}"], pool: "forks" } },
       {
         test: {
           name: "integration",

@@ -34,7 +34,7 @@ export async function runStart(args, onReady = async () => {}) {
       child.once("error", () => done(1));
       child.once("exit", (code, signal) => done(exitCode(code, signal)));
     });
-    const announcing = announced ? Promise.resolve(true) : announce(over.signal, onReady);
+    const announcing = announced ? Promise.resolve(true) : announce(child.pid, over.signal, onReady);
     const code = await exited;
     over.abort();
     announced = (await announcing) || announced;
@@ -60,12 +60,14 @@ function passSignals() {
 }
 
 /** Waits until all is steady, telling what is waited for, then prints where to go. True when it was printed. */
-async function announce(signal, onReady) {
+async function announce(pid, signal, onReady) {
   const home = resolve(process.cwd(), process.env.OWL_HOME || ".owl");
   const socket = join(home, "run/control.sock");
   let last = "";
   for (;;) {
-    const status = (await ask(socket, "GET", "/v1/status"))?.body ?? null;
+    const answer = (await ask(socket, "GET", "/v1/status"))?.body ?? null;
+    // Another owld on this home answers too: ours is about to refuse to start, and says so itself.
+    const status = answer?.pid === pid ? answer : null;
     if (signal.aborted) return false;
     if (status?.state === "steady") {
       await printReady(status, socket, home);

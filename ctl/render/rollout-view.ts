@@ -7,17 +7,23 @@ import type { Text } from "../text/en.ts";
 import type { RolloutView } from "../watch-rollout.ts";
 import { elapsed } from "./figures.ts";
 import { liveBlock } from "./live-block.ts";
-import type { Paint, Terminal } from "./terminal.ts";
+import type { Paint } from "./terminal.ts";
 import { pad } from "./width.ts";
 
 /** The view for these options and this terminal. */
 export function rolloutView(deps: CommandDeps, id: string, json: boolean): RolloutView {
-  if (json) return jsonView(deps.terminal);
+  if (json) return jsonView(deps);
   return deps.terminal.errIsTerminal ? liveView(deps, id) : plainView(deps);
 }
 
-function jsonView(terminal: Terminal): RolloutView {
-  return { event: (event) => terminal.out(JSON.stringify(event)), standing() {}, gone() {}, back() {}, close() {} };
+function jsonView({ terminal, text }: CommandDeps): RolloutView {
+  return {
+    event: (event) => terminal.out(JSON.stringify(event)),
+    standing() {},
+    gone: () => terminal.err(text.watch.gone),
+    back: () => terminal.err(text.watch.back),
+    close() {},
+  };
 }
 
 function plainView({ terminal, text }: CommandDeps): RolloutView {

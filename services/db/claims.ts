@@ -14,18 +14,25 @@ export interface Claim extends QueuedJob {
 
 const table = (kind: JobKind): string => `owl.${jobKindRow(kind).table}`;
 
-/** queued -> running for this worker, or null when the row is no longer waiting under that queue job. */
-export async function claimRow(sql: Sql, job: QueuedJob, worker: string): Promise<Claim | null> {
-  const { rows } = await sql.query<{ attempt: number }>(
-    `UPDATE ${table(job.kind)}
-        SET state = 'running', attempt = attempt + 1, claimed_by = $3, claimed_at = clock_timestamp()
-      WHERE id = $1 AND queue_job = $2 AND state = 'queued' AND stop_requested_at IS NULL
-        AND EXISTS (SELECT 1 FROM owl.worker w WHERE w.id = $3 AND w.gone_at IS NULL AND w.stopped_at IS NULL)
-      RETURNING attempt`,
+/**
+ * queued -> running for this worker. "stale": the row no longer waits under that queue job, which may be cleared away.
+ * "refused": this worker is taken for gone or has deregistered; the job must be left as it is.
+ */
+export async function claimRow(sql: Sql, job: QueuedJob, worker: string): Promise<Claim | "stale" | "refused"> {
+  const { rows } = await sql.query<{ attempt: number | null; alive: boolean }>(
+    `WITH alive AS (
+       SELECT 1 FROM owl.worker w WHERE w.id = $3 AND w.gone_at IS NULL AND w.stopped_at IS NULL),
+     claimed AS (
+       UPDATE ${table(job.kind)}
+          SET state = 'running', attempt = attempt + 1, claimed_by = $3, claimed_at = clock_timestamp()
+        WHERE id = $1 AND queue_job = $2 AND state = 'queued' AND EXISTS (SELECT 1 FROM alive)
+       RETURNING attempt)
+     SELECT (SELECT attempt FROM claimed) AS attempt, EXISTS (SELECT 1 FROM alive) AS alive`,
     [job.id, job.queueJob, worker],
   );
-  const row = rows[0];
-  return row ? { ...job, attempt: row.attempt, worker } : null;
+  const { attempt = null, alive = false } = rows[0] ?? {};
+  if (attempt !== null) return { ...job, attempt, worker };
+  return alive ? "stale" : "refused";
 }
 
 /** running -> queued under a new queue job; false when the claim is no longer ours. */

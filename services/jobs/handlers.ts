@@ -18,7 +18,7 @@ export function createHandlers(deps: HandlerDeps): Readonly<Record<JobKind, Hand
   return {
     chat: createChatHandler(deps),
     transcription: createTranscriptionHandler(),
-    playbook: createPlaybookHandler(),
-    "schema-analysis": createSchemaAnalysisHandler(),
+    playbook: createPlaybookHandler(deps),
+    "schema-analysis": createSchemaAnalysisHandler(deps),
   };
 }

@@ -1,17 +1,20 @@
 // The one-shot prepare step, run by owld after migrations and before any service: queue schema, first administrator,
-// demo data. Invariant: every step asks first whether it is done, so that a run killed anywhere is simply repeated.
+// demo data, pages; with OWL_RESTORED=1 the jobs of a restored copy are settled first. Invariant: every step asks first whether it is done, so that a run killed anywhere is simply repeated.
 // Progress: one JSON object a line on standard output; exit 0 when all is there, 1 with a sentence when not.
 
 import { dirname } from "node:path";
+import { pino } from "pino";
 import { asError, OwlError } from "../../config/errors.ts";
 import { homePaths } from "../../config/home.ts";
-import { systemRandom as random } from "../../config/system-time.ts";
+import { systemClock as clock, systemRandom as random } from "../../config/system-time.ts";
 import { createDatabase } from "../db/pool.ts";
-import { installQueue } from "../db/queue.ts";
+import { createQueue, installQueue } from "../db/queue.ts";
 import { readInstance } from "../instance.ts";
+import { textOf } from "../text/text.ts";
 import { buildPages } from "../web/pages/build.ts";
 import { ensureAdministrator } from "./administrator.ts";
 import { ensureDemo } from "./demo.ts";
+import { settleRestored } from "./restored.ts";
 
 function say(step: string, message: string, rest: Readonly<Record<string, unknown>> = {}): void {
   process.stdout.write(`${JSON.stringify({ step, message, ...rest })}\n`);
@@ -28,14 +31,18 @@ async function prepare(): Promise<void> {
   const onError = () => undefined;
   const db = createDatabase({ url, max: 3, statementTimeoutMs: 300_000, onError });
   try {
-    await installQueue({
-      database: db,
-      instance: id,
-      upkeep: false,
-      onError,
-      onWarning: (message) => say("queue", message),
-    });
+    const onWarning = (message: string) => say("queue", message);
+    const options = { database: db, instance: id, upkeep: false, onError, onWarning };
+    await installQueue(options);
     say("queue", "The job queues are in place.");
+    if (process.env.OWL_RESTORED === "1") {
+      const queue = createQueue(options);
+      await queue.start();
+      const text = textOf(config.language);
+      const settled = await settleRestored({ db, queue, clock, random, text, log: pino({ level: "silent" }) });
+      await queue.stop();
+      say("restored", `Jobs of the restored copy settled: ${settled}.`);
+    }
     const administrator = await ensureAdministrator({ db, random, password, file: initialPassword });
     say("administrator", administrator.message, { initialPassword: administrator.file });
     say("demo", await ensureDemo({ db, random, url, adminUrl }));

@@ -42,4 +42,6 @@ export const en = {
   "builtIn.cut": "Only the first {rows} rows are shown: the result is longer.",
   "builtIn.help":
     "I answer by rules, with real tools:\n\n- SQL: `SELECT 6 * 7 AS answer`\n- tables: `list the tables`\n- a table's columns: `describe orders`\n- a table's rows: `count orders`\n- transcripts: `search budget`\n\nData sources: {sources}. For free questions an administrator sets `model:` in owl.yaml.",
+  "schemaAnalysis.byRules":
+    "The model's answer could not be used for {tables} of the tables; they are described by rules.",
 } as const;

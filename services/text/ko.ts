@@ -40,4 +40,5 @@ export const ko: Catalogue = {
   "builtIn.cut": "결과가 길어 처음 {rows}개 행만 보여드립니다.",
   "builtIn.help":
     "규칙으로 답하며, 도구는 실제로 사용합니다.\n\n- SQL: `SELECT 6 * 7 AS answer`\n- 테이블 목록: `테이블 보여줘`\n- 테이블 구조: `orders 구조`\n- 테이블 건수: `orders 몇 건`\n- 녹취 검색: `예산 검색`\n\n데이터 소스: {sources}. 자유로운 질문은 관리자가 owl.yaml의 `model:`을 설정하면 됩니다.",
+  "schemaAnalysis.byRules": "모델의 응답을 쓸 수 없어 테이블 {tables}개는 규칙으로 설명했습니다.",
 };

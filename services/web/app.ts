@@ -18,8 +18,13 @@ import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { internalRoutes } from "./routes/internal.ts";
 import { internalBatchRoutes } from "./routes/internal-batches.ts";
+import { playbookRunRoutes } from "./routes/playbook-runs.ts";
+import { playbookRoutes } from "./routes/playbooks.ts";
+import { schemaAnalysisRoutes } from "./routes/schema-analyses.ts";
 import { sessionRoutes } from "./routes/session.ts";
+import { transcriptionRoutes } from "./routes/transcriptions.ts";
 import { turnRoutes } from "./routes/turns.ts";
+import { uploadRoutes } from "./routes/uploads.ts";
 import { accountOf, checkOrigin, identify } from "./sessions.ts";
 
 const ROUTES: readonly Routes[] = [
@@ -31,6 +36,11 @@ const ROUTES: readonly Routes[] = [
   eventRoutes,
   batchRoutes,
   internalBatchRoutes,
+  uploadRoutes,
+  transcriptionRoutes,
+  playbookRoutes,
+  playbookRunRoutes,
+  schemaAnalysisRoutes,
   adminRoutes,
   adminUserRoutes,
   adminLogRoutes,

@@ -19,6 +19,7 @@ const STATUS: Readonly<Record<string, number>> = {
   "request.tooLarge": 413,
   "path.outside": 403,
   "turn.running": 409,
+  "upload.type": 415,
   "idempotency.otherBody": 422,
   "approval.open": 409,
   "password.weak": 400,

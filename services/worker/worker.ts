@@ -75,11 +75,12 @@ export function createWorker(deps: WorkerDeps): Worker {
       const [job] = await queue.fetch(sql, kind, 1);
       if (!job || drainStarted.signal.aborted) return undefined;
       const claim = await claimRow(sql, job, deps.id);
-      if (claim) await noteClaim(sql, claim);
-      else await queue.complete(sql, job);
+      if (claim === "refused") return undefined;
+      if (claim === "stale") await queue.complete(sql, job);
+      else await noteClaim(sql, claim);
       // The last look before COMMIT: a claim that would come too late is rolled back, untouched.
       if (drainStarted.signal.aborted) return undefined;
-      return claim ?? "stale";
+      return claim;
     });
     return claimed ?? "none";
   }

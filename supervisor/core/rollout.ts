@@ -6,7 +6,7 @@
 
 import type { MonotonicMs } from "../../config/time.ts";
 import { admitInstance } from "./connection-budget.ts";
-import { type Instance, isLiving } from "./instance.ts";
+import { type Instance, isLiving, isServing } from "./instance.ts";
 
 export interface ServiceFacts {
   readonly name: string;
@@ -133,10 +133,15 @@ function replaceOne(world: World, service: ServiceFacts, old: Instance, up: read
     if (ofRollout !== null && (world.paused || world.rollout?.failure !== null)) return [];
     return [{ kind: "start", service: service.name, replaces: old.id, follows: null, rollout: ofRollout }];
   }
-  if (next.state === "ready" && next.routed) {
+  if (next.state === "ready" && next.routed && mayLeave(old, service, up)) {
     return [{ kind: "leave", instance: old.id, cause: old.replaceCause ?? "replaced" }];
   }
   return [];
+}
+
+/** Another one may have crashed meanwhile: then the old one works on until that place is filled again. */
+function mayLeave(old: Instance, service: ServiceFacts, up: readonly Instance[]): boolean {
+  return !isServing(old) || up.filter(isServing).length > service.wanted;
 }
 
 /** The rollout's new instance that crashed or was not ready in time while its old one still stands. */

@@ -40,6 +40,8 @@ export function createSpawner(parts: SpawnerParts): Spawner & { stop(): void } {
     },
     adopt(identity, exitFifo) {
       if (!parts.table.isAlive(identity)) return null;
+      // Its successor, should it crash, finds a FIFO ready. Not awaited: a failure shows at that spawn.
+      fifos.prepare(dirname(exitFifo)).catch(() => undefined);
       return watch.watch(identity, exitFifo);
     },
     stop: () => watch.stop(),

@@ -47,6 +47,8 @@ export interface EngineDeps {
   readonly random: Random;
   readonly log: Log;
   readonly isTrusted: (address: string) => boolean;
+  /** Strict-Transport-Security of answers over TLS; null: none. */
+  readonly hsts: string | null;
   /** null: no access log. */
   readonly access: ((entry: AccessEntry) => void) | null;
 }

@@ -15,7 +15,8 @@ export interface ListenerDeps {
   readonly descriptors: readonly number[] | null;
   readonly mostConnections: number;
   readonly counters: Counters;
-  readonly accept: (socket: Socket) => void;
+  /** `address`: index in `addresses`. */
+  readonly accept: (socket: Socket, address: number) => void;
 }
 
 export interface Listener {
@@ -31,7 +32,7 @@ export interface Listener {
 
 export function createListener(deps: ListenerDeps): Listener {
   const { counters } = deps;
-  const servers = deps.addresses.map(() => {
+  const servers = deps.addresses.map((_, address) => {
     const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }, (socket) => {
       if (counters.connections >= deps.mostConnections) {
         counters.refuse("connectionCap");
@@ -41,7 +42,7 @@ export function createListener(deps: ListenerDeps): Listener {
       }
       counters.connections++;
       socket.once("close", () => counters.connections--);
-      deps.accept(socket);
+      deps.accept(socket, address);
     });
     return server;
   });

@@ -2,7 +2,13 @@
 
 import type { Socket } from "node:net";
 import { asError } from "../../config/errors.ts";
-import type { FromProxy, ProxySettings, RoutingTable, ToProxy } from "../../config/proxy-feed.ts";
+import {
+  type FromProxy,
+  listenAddresses,
+  type ProxySettings,
+  type RoutingTable,
+  type ToProxy,
+} from "../../config/proxy-feed.ts";
 import { type Clock, isoTime, type Random } from "../../config/time.ts";
 import { Counters } from "./counters.ts";
 import type { Engine, EngineDeps } from "./engine.ts";
@@ -13,6 +19,7 @@ import type { Log } from "./log.ts";
 import { moveStreams } from "./streams.ts";
 import { startSuccessor } from "./succession.ts";
 import { createTableFeed } from "./table-feed.ts";
+import { createTlsFront, redirectToTls } from "./tls.ts";
 import { createTrust } from "./trust.ts";
 import { Upstreams } from "./upstreams.ts";
 
@@ -67,18 +74,35 @@ export function createProxy(deps: ProxyDeps): Proxy {
       queueTimeoutMs: config.queueTimeoutMs,
       bodyBytes: config.limits.bodyBytes,
     },
+    hsts: config.tls !== null && config.tls.hstsMaxAgeS > 0 ? `max-age=${config.tls.hstsMaxAgeS}` : null,
     isTrusted: createTrust(config.trust),
     access: config.accessLog
       ? (entry) => deps.writeAccess(`${JSON.stringify({ at: isoTime(clock.now()), access: settings.id, ...entry })}\n`)
       : null,
   };
   const engine: Engine = config.engine === "net" ? createNetEngine(engineDeps) : createHttpEngine(engineDeps);
+  const tls =
+    config.tls === null
+      ? null
+      : createTlsFront({
+          cert: config.tls.cert,
+          key: config.tls.key,
+          handshakeTimeoutMs: config.limits.headerTimeoutMs,
+          clock,
+          counters,
+          log,
+          accept: (socket) => engine.serve(socket, "https"),
+        });
   const listener = createListener({
-    addresses: config.listen,
+    addresses: listenAddresses(config),
     descriptors: deps.descriptors,
     mostConnections: config.limits.connections,
     counters,
-    accept: (socket: Socket) => engine.serve(socket, "http"),
+    accept(socket: Socket, address: number) {
+      if (tls === null) engine.serve(socket, "http");
+      else if (address < config.listen.length) tls.take(socket);
+      else redirectToTls(socket, config.listen[0]?.port ?? 443, config.limits.headerTimeoutMs, clock, counters);
+    },
   });
   const feed = createTableFeed({
     socketPath: settings.feedSocket,
@@ -194,6 +218,7 @@ export function createProxy(deps: ProxyDeps): Proxy {
     draining = true;
     listener.close();
     engine.stop();
+    tls?.stop();
     feed.stop();
     ended.resolve();
   }

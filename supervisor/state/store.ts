@@ -36,6 +36,8 @@ export interface Store {
   ): readonly T[];
   /** Highest id given so far. */
   lastId(table: "event" | "rollout_event"): number;
+  /** All that `run` writes is on disk whole or not at all. */
+  atomically(run: () => void): void;
   /** Why nothing can be written at the moment, or null. */
   failing(): string | null;
   /** Tries again what could not be written; true when all is on disk. */
@@ -90,6 +92,8 @@ function createStore(database: DatabaseSync): Store {
   /** Writes that did not get through, in order. */
   let waiting: { readonly sql: string; readonly values: readonly (string | number)[] }[] = [];
   let failure: string | null = null;
+  /** Writes of the transaction that is open, to be done again when it cannot be kept. */
+  let together: { readonly sql: string; readonly values: readonly (string | number)[] }[] | null = null;
   let sinceTrim = 0;
 
   for (const table of ["instance", "rollout", "proxy", "service", "fact"] as const) {
@@ -116,10 +120,47 @@ function createStore(database: DatabaseSync): Store {
       return;
     }
     try {
+      together?.push({ sql, values });
       run(sql, values);
     } catch (error) {
       failure = asError(error).message;
-      waiting.push({ sql, values });
+      if (together === null) waiting.push({ sql, values });
+      else giveUpTogether();
+    }
+  }
+
+  function giveUpTogether(): void {
+    waiting.push(...(together ?? []));
+    together = null;
+    if (database.isTransaction) database.exec("ROLLBACK");
+  }
+
+  function atomically(body: () => void): void {
+    if (failure !== null || together !== null) {
+      body();
+      return;
+    }
+    together = [];
+    try {
+      database.exec("BEGIN IMMEDIATE");
+    } catch (error) {
+      failure = asError(error).message;
+      together = null;
+      body();
+      return;
+    }
+    try {
+      body();
+    } finally {
+      if (together !== null) {
+        try {
+          database.exec("COMMIT");
+          together = null;
+        } catch (error) {
+          failure = asError(error).message;
+          giveUpTogether();
+        }
+      }
     }
   }
 
@@ -176,6 +217,7 @@ function createStore(database: DatabaseSync): Store {
       return rows.map((row) => JSON.parse(String(row.doc)) as T);
     },
     lastId: (table) => last[table],
+    atomically,
     failing: () => failure,
     retry() {
       if (failure === null) return true;

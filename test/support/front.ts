@@ -8,6 +8,8 @@ export interface Front {
   readonly url: string;
   /** Where new connections go; null: they are refused. */
   target: string | null;
+  /** Request lines that passed, such as `GET /api/events`. */
+  readonly requests: readonly string[];
   /** Breaks every open connection. */
   cut(): void;
   /** While true, nothing passes in either direction and nothing is closed. */
@@ -17,6 +19,7 @@ export interface Front {
 
 export async function startFront(target: string | null): Promise<Front> {
   const open = new Set<Socket>();
+  const requests: string[] = [];
   const server = createServer((near) => {
     if (front.target === null) return near.destroy();
     const far = dial(front.target);
@@ -26,6 +29,8 @@ export async function startFront(target: string | null): Promise<Front> {
     ] as const) {
       open.add(from);
       from.on("data", (chunk) => {
+        const line = from === near ? /^([A-Z]+ \S+) HTTP\/1\.1\r\n/.exec(chunk.toString("latin1")) : null;
+        if (line?.[1]) requests.push(line[1]);
         if (!front.frozen) to.write(chunk);
       });
       from.on("error", () => undefined);
@@ -42,6 +47,7 @@ export async function startFront(target: string | null): Promise<Front> {
     port,
     url: `http://127.0.0.1:${port}`,
     target,
+    requests,
     frozen: false,
     cut() {
       for (const socket of open) socket.destroy();

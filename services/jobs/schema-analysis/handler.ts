@@ -1,29 +1,89 @@
-// The schema-analysis kind's handler. Invariant: it ends its row through context.end, fenced by the attempt.
+// The schema-analysis kind's handler: table by table, each description stored as it is made.
+// Invariants: the data source is only read; a lost or failed analysis keeps what was stored and is not run again.
 
+import type { AppConfig } from "../../../config/config.ts";
+import { OwlError } from "../../../config/errors.ts";
 import { abortCauseOf } from "../../core/abort.ts";
-import type { Handler, JobContext } from "../handler.ts";
+import { type Description, describeTable } from "../../core/table-describer.ts";
+import {
+  endSchemaAnalysis,
+  loadAnalysisToDo,
+  storeTableDescription,
+  storeTablesTotal,
+} from "../../db/schema-analyses.ts";
+import { throughOutage } from "../../db/through-outage.ts";
+import type { Sources } from "../../tools/sources.ts";
+import type { Handler, HandlerResult, JobContext } from "../handler.ts";
+import { listTables, readTable, type TableFacts } from "./catalogue.ts";
+import { createModelDescriber } from "./model-describer.ts";
 
-function end(context: JobContext, reason: string) {
-  const stopped = abortCauseOf(context.signal) === "stopped";
-  return context.end(async (sql) => {
-    const { rowCount } = await sql.query(
-      `UPDATE owl.schema_analysis SET state = $3, message = $4, ended_at = clock_timestamp()
-        WHERE id = $1 AND attempt = $2 AND state = 'running'`,
-      [
-        context.id,
-        context.attempt,
-        stopped ? "stopped" : "failed",
-        stopped ? null : context.text("job.error", { reason }),
-      ],
-    );
-    return rowCount === 1;
-  });
+export interface SchemaAnalysisDeps {
+  readonly config: AppConfig;
+  readonly sources: Sources;
 }
 
-/** Runs one schema-analysis job. */
-export function createSchemaAnalysisHandler(): Handler {
+/** Runs schema analyses. */
+export function createSchemaAnalysisHandler(deps: SchemaAnalysisDeps): Handler {
   return {
-    run: (context) => end(context, "this kind of work is not available in this release"),
-    fail: (context, error) => end(context, error instanceof Error ? error.message : String(error)),
+    async run(context) {
+      try {
+        return await analyse(deps, context);
+      } catch (error) {
+        if (!(error instanceof OwlError) || context.signal.aborted) throw error;
+        context.log.info({ code: error.code, reason: error.message }, "schema analysis failed");
+        return end(context, "failed", context.text("schemaAnalysis.failed", { reason: error.message }));
+      }
+    },
+    async fail(context, error) {
+      const cause = abortCauseOf(context.signal);
+      if (cause === "lostClaim") return "lostClaim";
+      if (cause === "stopped") return end(context, "stopped", null);
+      if (cause !== null) return end(context, "failed", context.text("schemaAnalysis.lost"));
+      const reason = error instanceof Error ? error.message : String(error);
+      return end(context, "failed", context.text("schemaAnalysis.failed", { reason }));
+    },
+  };
+}
+
+function end(context: JobContext, state: "done" | "failed" | "stopped", message: string | null) {
+  return context.end((sql) => endSchemaAnalysis(sql, context, { state, message }));
+}
+
+async function analyse(deps: SchemaAnalysisDeps, context: JobContext): Promise<HandlerResult> {
+  const { db, signal } = context;
+  const { sources, config } = deps;
+  const todo = await throughOutage(context, () => loadAnalysisToDo(db, context));
+  if (todo === null) return "lostClaim";
+  const tables = await listTables(sources, todo.dataSource, signal);
+  if (!(await throughOutage(context, () => storeTablesTotal(db, context, tables.length)))) return "lostClaim";
+  const describe = createDescriber(config, context);
+  let byRules = 0;
+  for (const name of tables) {
+    signal.throwIfAborted();
+    const facts = await readTable(sources, todo.dataSource, name, signal);
+    // Each description is a model call: the claim is read again first.
+    if (!(await throughOutage(context, () => context.stillClaimed()))) return "lostClaim";
+    const described = await describe(facts);
+    if (described.byRules) byRules += 1;
+    const one = { schema: name.schema, table: name.table, ...described.description };
+    if (!(await throughOutage(context, () => storeTableDescription(db, context, one)))) return "lostClaim";
+  }
+  const message =
+    config.model !== null && byRules > 0 ? context.text("schemaAnalysis.byRules", { tables: byRules }) : null;
+  return end(context, "done", message);
+}
+
+type Described = { readonly description: Description; readonly byRules: boolean };
+
+/** The model's words where there is a model and it answers with a description; the rules' otherwise. */
+function createDescriber(config: AppConfig, context: JobContext): (facts: TableFacts) => Promise<Described> {
+  const { clock, text, signal } = context;
+  const { language, model } = config;
+  const rules = (facts: TableFacts): Described => ({ description: describeTable(facts, language), byRules: true });
+  if (model === null) return async (facts) => rules(facts);
+  const ask = createModelDescriber(model, { clock, text, language });
+  return async (facts) => {
+    const said = (await ask(facts, signal)) ?? (await ask(facts, signal));
+    return said === null ? rules(facts) : { description: said, byRules: false };
   };
 }

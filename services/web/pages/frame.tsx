@@ -6,7 +6,7 @@ import type { AccountJson } from "./account.ts";
 import { ChatPage } from "./chat/chat-page.tsx";
 import { onTurnEnded, watchTurns } from "./chat/conversation.ts";
 import { loadConversations } from "./chat/conversation-list.ts";
-import { sendWaiting } from "./chat/outbox.ts";
+import { sendWaiting, watchOutbox } from "./chat/outbox.ts";
 import { unread } from "./chat/unread.ts";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { feedStatus, onLive } from "./events/live.ts";
@@ -43,6 +43,7 @@ export function Frame({ account }: { readonly account: AccountJson }): VNode {
   useEffect(() => {
     const stop = new AbortController();
     void watchTurns(stop.signal);
+    void watchOutbox(stop.signal);
     void loadConversations();
     sendWaiting();
     onTurnEnded((turn, title) => {

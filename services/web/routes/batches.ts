@@ -17,18 +17,12 @@ import { onceOnly } from "../idempotency.ts";
 import { accountOf } from "../sessions.ts";
 import { batchEvent, batchItemJson, batchJson, batchSchema, isBatchOver } from "./batch-json.ts";
 import { cursorOf, pageQuery, readPage } from "./paging.ts";
+import { listOf, loose } from "./schemas.ts";
 import { idParams } from "./turn-json.ts";
 
 /** Ten thousand paths in one request. */
 const BODY_LIMIT = 10 * 2 ** 20;
 const STREAM_POLL_MS = 5_000;
-
-const listOf = (items: object) =>
-  ({
-    type: "object",
-    properties: { items: { type: "array", items }, next: { type: ["string", "null"] } },
-  }) as const;
-const loose = { type: "object", additionalProperties: true } as const;
 
 export const batchRoutes: Routes = (app, deps) => {
   const find = async (id: string, accountId: string): Promise<BatchRow> => {

@@ -12,6 +12,8 @@ export interface ResponseScan {
   upgrade: string | null;
   eventStream: boolean;
   hasRequestId: boolean;
+  /** It has a Strict-Transport-Security of its own. */
+  hasHsts: boolean;
   /** Idle seconds the upstream grants (Keep-Alive: timeout=), or null. */
   idleS: number | null;
   dropped: readonly number[];
@@ -32,6 +34,7 @@ export function scanResponse(status: number, minor: number, view: HeadView): Res
     upgrade: null,
     eventStream: false,
     hasRequestId: false,
+    hasHsts: false,
     idleS: null,
     dropped: NO_DROPS,
   };
@@ -52,6 +55,7 @@ export function scanResponse(status: number, minor: number, view: HeadView): Res
       case 17:
       case 18:
       case 19:
+      case 25:
         break;
       default:
         continue;
@@ -84,6 +88,9 @@ export function scanResponse(status: number, minor: number, view: HeadView): Res
         continue;
       case "x-request-id":
         scan.hasRequestId = true;
+        continue;
+      case "strict-transport-security":
+        scan.hasHsts = true;
         continue;
       case "te":
       case "proxy-connection":

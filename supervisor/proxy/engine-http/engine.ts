@@ -31,7 +31,10 @@ export function createHttpEngine(deps: EngineDeps): Engine {
     noDelay: true,
   });
   server.maxHeadersCount = 0;
+  // node:http goes on dispatching what was pipelined behind a refused request: it is passed over here.
+  const refused = new WeakSet<Socket>();
   const exchange = (request: IncomingMessage, response: ServerResponse, expectContinue: boolean) => {
+    if (refused.has(request.socket)) return;
     new HttpExchange({
       deps,
       pool,
@@ -41,6 +44,7 @@ export function createHttpEngine(deps: EngineDeps): Engine {
       scheme: schemes.get(request.socket) ?? "http",
       isDraining: () => draining,
       upgrade: null,
+      refused: () => refused.add(request.socket),
     }).start();
   };
   // The server never listens itself; its watch over slow heads begins with this event.
@@ -71,13 +75,15 @@ export function createHttpEngine(deps: EngineDeps): Engine {
       scheme,
       isDraining: () => draining,
       upgrade,
+      refused: () => refused.add(client),
     }).start();
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    refuse(socket as Socket, reasonOf(error.code));
+    if (!refused.has(socket as Socket)) refuse(socket as Socket, reasonOf(error.code));
   });
 
   function refuse(socket: Socket, reason: AnswerReason): void {
+    refused.add(socket);
     deps.counters.refuse(reason);
     if (!socket.writable) {
       socket.destroy();

@@ -32,6 +32,8 @@ export interface ExchangeDeps {
   readonly expectContinue: boolean;
   readonly scheme: "http" | "https";
   readonly isDraining: () => boolean;
+  /** The request was refused: nothing more is taken from its connection. */
+  readonly refused: () => void;
   /** An upgrade was asked for: the raw socket and what came behind the head. */
   readonly upgrade: { readonly socket: Socket; readonly head: Buffer } | null;
 }
@@ -68,6 +70,7 @@ export class HttpExchange implements MovableStream {
     );
     if (scan.refusal !== null) {
       deps.counters.refuse(scan.refusal);
+      this.#d.refused();
       answerRaw(response, request, scan.refusal, null);
       if (!request.complete) lingeringClose(request, deps);
       return;
@@ -95,6 +98,10 @@ export class HttpExchange implements MovableStream {
     );
     this.#dispatch = dispatch;
     response.on("close", () => this.#clientClosed());
+    // An answer whose head promised more before the drain began: the connection ends with it all the same.
+    response.on("finish", () => {
+      if (this.#d.isDraining()) request.socket.end();
+    });
     response.on("error", () => this.#clientClosed());
     request.on("error", () => {});
     dispatch.start();
@@ -103,7 +110,6 @@ export class HttpExchange implements MovableStream {
   /** Ends an event stream where it stands, politely. */
   move(): void {
     if (this.#over) return;
-    this.#d.response.shouldKeepAlive = false;
     this.#d.response.end();
     this.#finish();
   }
@@ -223,7 +229,7 @@ export class HttpExchange implements MovableStream {
   }
 
   #respond(upstream: Upstream, incoming: IncomingMessage, fail: (message: string) => void, done: () => void): void {
-    const { request, response, isDraining } = this.#d;
+    const { deps, request, response, isDraining } = this.#d;
     const status = incoming.statusCode ?? 502;
     this.#status = status;
     this.#dispatch?.status(status);
@@ -236,6 +242,9 @@ export class HttpExchange implements MovableStream {
     if (isDraining() || unread || request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     headers.push("Connection", response.shouldKeepAlive ? "keep-alive" : "close");
     if (!scan.hasRequestId) headers.push("X-Request-Id", this.#requestId);
+    if (deps.hsts !== null && this.#d.scheme === "https" && !scan.hasHsts) {
+      headers.push("Strict-Transport-Security", deps.hsts);
+    }
     response.writeHead(status, incoming.statusMessage ?? "", headers);
     if (scan.eventStream && !bodiless) this.#dispatch?.becameStream(this);
     response.flushHeaders();

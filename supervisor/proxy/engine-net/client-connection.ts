@@ -31,6 +31,8 @@ const CLOSING: ReadonlySet<AnswerReason> = new Set([
 export class ClientConnection {
   readonly socket: Socket;
   readonly facts: ClientFacts;
+  /** Strict-Transport-Security line of every answer over TLS, or nothing. */
+  readonly hstsLine: string;
   /** Of the present request. */
   minor = 1;
   keepAlive = true;
@@ -61,6 +63,7 @@ export class ClientConnection {
     this.#deps = deps;
     this.socket = socket;
     this.facts = facts;
+    this.hstsLine = deps.hsts !== null && facts.scheme === "https" ? `Strict-Transport-Security: ${deps.hsts}\r\n` : "";
     this.#trusted = deps.isTrusted(facts.address);
     this.#parser = new MessageParser("request", deps.config.limits.headerBytes, () => this.#judge());
     this.#deadlineMs = deps.nowMs() + deps.config.limits.idleTimeoutMs;
@@ -245,7 +248,7 @@ export class ClientConnection {
     let head = `HTTP/1.1 ${answer.status} ${answer.phrase}\r\n`;
     for (let at = 0; at < answer.headers.length; at += 2)
       head += `${answer.headers[at]}: ${answer.headers[at + 1]}\r\n`;
-    head += `${this.connectionLine()}\r\n`;
+    head += `${this.hstsLine}${this.connectionLine()}\r\n`;
     const body = this.#method === "HEAD" && this.#scan !== null ? "" : answer.body.toString("latin1");
     this.write(head + body);
     this.answered(this.#bodyOpen);
@@ -263,7 +266,7 @@ export class ClientConnection {
     this.#exchange = null;
     this.#heldBody = null;
     if (this.#state === "over") return;
-    if (!this.keepAlive || bodyOpen || this.#bodyOpen) {
+    if (!this.keepAlive || bodyOpen || this.#bodyOpen || this.#deps.isDraining()) {
       this.#close();
       return;
     }

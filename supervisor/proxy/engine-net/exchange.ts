@@ -227,6 +227,7 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
     const isNew = client.minor === 1;
     let text = statusLine(head) + keptLines(head, scan.dropped);
     if (!scan.hasRequestId) text += `X-Request-Id: ${this.requestId}\r\n`;
+    if (!scan.hasHsts) text += client.hstsLine;
     const undeclared = scan.length === null;
     if (undeclared && (!noBody || (scan.chunked && this.method === "HEAD" && isNew))) {
       if (isNew) text += "Transfer-Encoding: chunked\r\n";
@@ -359,7 +360,7 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
     this.#dropUpstream();
     const head = this.#answerHead;
     this.#answerHead = "";
-    this.#client.keepAlive = false;
+    if (!this.#chunkedOut) this.#client.keepAlive = false;
     this.#client.write(head + (this.#chunkedOut ? "0\r\n\r\n" : ""));
     this.#dispatch.cancel();
     this.#deps.record(this, this.#client);

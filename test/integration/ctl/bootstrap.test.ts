@@ -129,6 +129,13 @@ describe("npm start", () => {
     }
   });
 
+  test("another owld that answers on this home is not announced as ours", async () => {
+    const running = run(["start"], { STAND_IN_PID: "1" });
+    await expect.poll(() => checkout.notes()).toContain("listening");
+    running.child.kill("SIGINT");
+    expect((await running.ended).stdout).not.toContain("Owl is ready");
+  });
+
   test("owld's exit code is its own", async () => {
     expect((await run(["start"], { STAND_IN_EXIT: "78" }).ended).code).toBe(78);
   });

@@ -1,6 +1,6 @@
 // Batches over the real web, a real PostgreSQL with pg-boss and real worker processes.
 
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { archiveOf, engineScript } from "../../support/recordings.ts";
@@ -10,9 +10,10 @@ let services: Services;
 let web: WebClient;
 let engine: Awaited<ReturnType<typeof engineScript>>;
 let archive: string;
+let dir: string;
 
 beforeAll(async () => {
-  const dir = await import("node:fs/promises").then(({ mkdtemp }) => mkdtemp("/tmp/owl-batches-"));
+  dir = await mkdtemp("/tmp/owl-batches-");
   archive = join(dir, "archive");
   await mkdir(archive);
   engine = await engineScript(dir, 0.1);
@@ -23,7 +24,10 @@ beforeAll(async () => {
   web = (await services.web()).client;
   await web.signIn();
 });
-afterAll(async () => services.stop());
+afterAll(async () => {
+  await services.stop();
+  await rm(dir, { recursive: true, force: true });
+});
 
 const request = (name: string) => ({ kind: "transcription", path: join(archive, name) });
 
@@ -131,7 +135,6 @@ describe("enqueueing", () => {
     const send = (body: object) => web.call("POST", "/api/batches", body, { "idempotency-key": "twice-1" });
     const [first, second] = await Promise.all([send(request("twice")), send(request("twice"))]);
     expect(second.body.batchId).toBe(first.body.batchId);
-    const { rm } = await import("node:fs/promises");
     await rm(join(archive, "twice"), { recursive: true });
     expect((await send(request("twice"))).body.batchId).toBe(first.body.batchId);
     expect((await send(request("other"))).status).toBe(422);

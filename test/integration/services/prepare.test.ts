@@ -126,6 +126,35 @@ test("a role that may not create databases: everything else is there and the not
   expect(await query(own, "SELECT name FROM owl.data_source")).toEqual([]);
 });
 
+test("a restored copy: what it holds is ended or requeued by the kind's rule before anything starts, repeatably", async () => {
+  const url = await postgres.database();
+  await migrate(url);
+  await prepare(url);
+  const account = "(SELECT id FROM owl.account LIMIT 1)";
+  await query(
+    url,
+    `INSERT INTO owl.worker (id, release, pid, host) VALUES ('worker-1', 'old', 1, 'x');
+     INSERT INTO owl.conversation (id, account_id) SELECT gen_random_uuid(), ${account} FROM generate_series(1, 2);
+     INSERT INTO owl.turn (id, conversation_id, account_id, text, state, claimed_by, attempt, queue_job, claim_deadline_at)
+       SELECT gen_random_uuid(), c.id, c.account_id, 'q', CASE WHEN row_number() OVER () = 1 THEN 'running' ELSE 'queued' END,
+              CASE WHEN row_number() OVER () = 1 THEN 'worker-1' END, 0, gen_random_uuid(), now() + interval '1 h' FROM owl.conversation c;
+     INSERT INTO owl.transcription (id, account_id, path, name, state, claimed_by, queue_job)
+       VALUES (gen_random_uuid(), ${account}, '/a', 'a', 'running', 'worker-1', gen_random_uuid())`,
+  );
+  for (let round = 0; round < 2; round++) {
+    const done = await prepare(url, { env: { OWL_RESTORED: "1" } });
+    expect(done).toMatchObject({ code: 0 });
+    expect(done.lines.find((line) => line.step === "restored")?.message).toBe(
+      `Jobs of the restored copy settled: ${round === 0 ? 3 : 0}.`,
+    );
+  }
+  expect(await query(url, "SELECT state, cause FROM owl.turn")).toEqual([
+    { state: "failed", cause: "cut" },
+    { state: "failed", cause: "cut" },
+  ]);
+  expect(await query(url, "SELECT state, losses FROM owl.transcription")).toEqual([{ state: "queued", losses: 1 }]);
+});
+
 test("without a database it is one sentence and exit code 1", async () => {
   const done = await prepare("postgres://nobody@/x?host=/tmp/owl-no-such-socket");
   expect(done.code).toBe(1);

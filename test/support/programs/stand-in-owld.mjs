@@ -21,7 +21,12 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
 }
 rmSync(socket, { force: true });
 const body = {
-  "/v1/status": { state: "steady", services: [], proxy: { listen: ["0.0.0.0:8123"] } },
+  "/v1/status": {
+    pid: Number(process.env.STAND_IN_PID ?? process.pid),
+    state: "steady",
+    services: [],
+    proxy: { listen: ["0.0.0.0:8123"] },
+  },
   "/v1/config": { config: { proxy: { tls: null } } },
 };
 createServer((request, response) => {

@@ -8,7 +8,7 @@ import { durationText } from "../core/duration.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
-import { languageNow, momentText, t } from "../text/text.ts";
+import { languageNow, momentText, t, tCount } from "../text/text.ts";
 import { ApprovalList, RolloutView } from "./rollout-view.tsx";
 import { type Offer, type SystemJson, type UpdateJson, usePolled } from "./system.ts";
 
@@ -132,7 +132,7 @@ function impactOf({ manifest, notes, plan }: Offer): readonly string[] {
     );
     const pending = Array.isArray(plan.pending) ? plan.pending.length : 0;
     if (pending > 0)
-      lines.push(t(plan.schema === "incompatible" ? "impact.incompatible" : "impact.compatible", { count: pending }));
+      lines.push(tCount(plan.schema === "incompatible" ? "impact.incompatible" : "impact.compatible", pending));
     const back = (plan.way as { back?: unknown } | undefined)?.back;
     lines.push(back === "restoreCopy" ? t("impact.backCopy") : t("impact.backCode"));
   }

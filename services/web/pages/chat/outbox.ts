@@ -104,10 +104,23 @@ async function send(item: Outgoing): Promise<void> {
   }
 }
 
-/** Sends what waits: for a running turn's end, for the connection, for a reload's end. */
-export function sendWaiting(): void {
+const WAITING_LOOK_MS = 1_000;
+const UNSENT_LOOK_MS = 5_000;
+
+/** Looks after what waits, should no event tell that its time has come. Ends with the signal. */
+export async function watchOutbox(signal: AbortSignal): Promise<void> {
+  let lastUnsentAt = browserClock.monotonicMs();
+  for await (const _ of browserClock.every(WAITING_LOOK_MS, signal)) {
+    const isUnsentDue = browserClock.monotonicMs() - lastUnsentAt >= UNSENT_LOOK_MS;
+    if (isUnsentDue) lastUnsentAt = browserClock.monotonicMs();
+    sendWaiting(isUnsentDue);
+  }
+}
+
+/** Sends what waits for a running turn's end and, with `unsent`, what found no server or was cut by a reload. */
+export function sendWaiting(unsent = true): void {
   for (const item of outbox.get()) {
-    if (item.state === "refused" || busy.has(item.key)) continue;
+    if (item.state === "refused" || busy.has(item.key) || (item.state !== "waiting" && !unsent)) continue;
     if (item.state === "waiting" && item.conversationId !== null) {
       const turns = holdConversation(item.conversationId).get().turns;
       if (turns.some((turn) => !hasEnded(turn.state))) continue;

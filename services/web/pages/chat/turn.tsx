@@ -2,7 +2,7 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { durationText } from "../core/duration.ts";
+import { elapsedText } from "../core/duration.ts";
 import { hasEnded, type TurnView } from "../core/turn-view.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { failureText } from "../parts/failure.tsx";
@@ -51,7 +51,7 @@ export function Turn({ turn, isLast, onAgain, onEdit }: TurnProps): VNode {
 function Progress({ turn }: { readonly turn: TurnView }): VNode {
   const now = useNow(1_000);
   const [failed, setFailed] = useState<string | null>(null);
-  const elapsed = durationText(Math.floor((now - Date.parse(turn.createdAt)) / 1000) * 1000, languageNow());
+  const elapsed = elapsedText(now - Date.parse(turn.createdAt), languageNow());
   const position = turn.position ?? 0;
   return (
     <div class="progress" role="status">

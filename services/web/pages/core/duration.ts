@@ -28,6 +28,12 @@ export function durationText(ms: number, language: Language): string {
     .join(" ");
 }
 
+/** A running time in whole seconds: `7 s`, `1 min 24 s`. */
+export function elapsedText(ms: number, language: Language): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  return seconds < 10 ? `${seconds}${UNITS[language].s}` : durationText(seconds * 1000, language);
+}
+
 /** A position in a recording: `3:07`, `1:02:07`. */
 export function clockText(ms: number): string {
   const total = Math.max(0, Math.floor(ms / 1000));
@@ -65,5 +71,5 @@ export function etaRange(facts: EtaFacts): { readonly fromMs: number; readonly t
   if (facts.finished < 3 && facts.progress < 0.05) return null;
   const eta = Math.max(0, facts.etaSeconds) * 1000;
   const spread = 0.1 + 0.3 * (1 - Math.min(1, Math.max(0, facts.progress)));
-  return { fromMs: eta * (1 - spread), toMs: eta * (1 + spread) };
+  return { fromMs: Math.round(eta * (1 - spread)), toMs: Math.round(eta * (1 + spread)) };
 }

@@ -52,16 +52,17 @@ function closeParagraph(lines: readonly string[]): string {
   return [...head, closed].join("\n");
 }
 
-/** A table's first line is shown only once its second line makes it a table. */
+/** A table's first line is shown only once its second line makes it a table; without one after a blank line it is text. */
 function holdTableHead(lines: string[]): void {
-  let start = lines.length;
+  const isLineEnd = lines.at(-1)?.trim() === "";
+  const end = isLineEnd ? lines.length - 1 : lines.length;
+  let start = end;
   while (start > 0 && (lines[start - 1] ?? "").trimStart().startsWith("|")) start -= 1;
-  const rows = lines.slice(start);
+  const rows = lines.slice(start, end);
   if (rows.length === 0) return;
-  const isLast = start + rows.length === lines.length;
-  const ruler = rows[1];
-  const isTable = ruler !== undefined && /^\s*\|?(?:\s*:?-+:?\s*\|)+\s*(?::?-*:?\s*)?$/.test(ruler) && rows.length > 2;
-  if (isLast && !isTable && rows.length <= 2) lines.splice(start, rows.length);
+  const hasRuler = /^\s*\|?(?:\s*:?-+:?\s*\|)+\s*(?::?-*:?\s*)?$/.test(rows[1] ?? "");
+  if (hasRuler && (rows.length > 2 || isLineEnd)) return;
+  if (rows.length <= 2) lines.splice(start, lines.length - start);
 }
 
 /** Closes code, links, strong, emphasis and strike-through that the last paragraph opened. */

@@ -143,8 +143,11 @@ export const enAdmin = {
     "Workers finish what they have and stop, then the new ones start. New questions wait in line for {time} at most.",
   "impact.noDowntime": "Pages stay available all the time.",
   "impact.downtime": "Pages say “back in a moment” for {time} at most.",
-  "impact.compatible": "{count} database changes, which the present release can live with.",
-  "impact.incompatible":
+  "impact.compatible.one": "{count} database change, which the present release can live with.",
+  "impact.compatible.other": "{count} database changes, which the present release can live with.",
+  "impact.incompatible.one":
+    "{count} database change that the present release cannot live with; a copy of the database is taken before.",
+  "impact.incompatible.other":
     "{count} database changes that the present release cannot live with; a copy of the database is taken before.",
   "impact.backCode": "The way back is the old code alone: nothing is lost.",
   "impact.backCopy":

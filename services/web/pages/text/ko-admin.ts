@@ -144,8 +144,11 @@ export const koAdmin: Readonly<Record<keyof typeof enAdmin, string>> = {
   "impact.drainFirst": "워커가 하던 일을 마치고 멈춘 뒤 새 워커가 시작합니다. 새 질문은 최대 {time} 동안 기다립니다.",
   "impact.noDowntime": "페이지는 계속 사용할 수 있습니다.",
   "impact.downtime": "최대 {time} 동안 페이지에 점검 안내가 표시됩니다.",
-  "impact.compatible": "현재 릴리스와 호환되는 데이터베이스 변경 {count}건.",
-  "impact.incompatible": "현재 릴리스와 호환되지 않는 데이터베이스 변경 {count}건. 먼저 데이터베이스를 복사합니다.",
+  "impact.compatible.one": "현재 릴리스와 호환되는 데이터베이스 변경 {count}건.",
+  "impact.compatible.other": "현재 릴리스와 호환되는 데이터베이스 변경 {count}건.",
+  "impact.incompatible.one": "현재 릴리스와 호환되지 않는 데이터베이스 변경 {count}건. 먼저 데이터베이스를 복사합니다.",
+  "impact.incompatible.other":
+    "현재 릴리스와 호환되지 않는 데이터베이스 변경 {count}건. 먼저 데이터베이스를 복사합니다.",
   "impact.backCode": "되돌릴 때는 이전 코드만 다시 실행하며, 잃는 것이 없습니다.",
   "impact.backCopy":
     "되돌릴 때는 데이터베이스 복사본을 복원합니다. 업데이트 이후의 기록은 사라지며, 무엇이 사라지는지 알려 드립니다.",

@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { call, type ListPage } from "../api.ts";
 import { csvOf } from "../core/csv.ts";
-import { durationText, etaRange } from "../core/duration.ts";
+import { durationText, elapsedText, etaRange } from "../core/duration.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
@@ -123,9 +123,7 @@ export function BatchView({ id }: { readonly id: string }): VNode {
           )}
         </dl>
         {batch.state === "running" && batch.movedAt && (
-          <p class="soft">
-            {t("work.moved", { age: durationText(Math.max(0, now - Date.parse(batch.movedAt)), language) })}
-          </p>
+          <p class="soft">{t("work.moved", { age: elapsedText(now - Date.parse(batch.movedAt), language) })}</p>
         )}
         <div class="actions">
           {batch.state === "running" && (

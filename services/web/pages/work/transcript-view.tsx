@@ -3,7 +3,7 @@
 import type { VNode } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { call } from "../api.ts";
-import { clockText, durationText } from "../core/duration.ts";
+import { clockText, elapsedText } from "../core/duration.ts";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
 import { follow } from "../routes.ts";
@@ -81,7 +81,7 @@ export function TranscriptView({ id }: { readonly id: string }): VNode {
                 total: clockText(value.secondsTotal * 1000),
               })}{" "}
             {value.state === "running" &&
-              t("work.moved", { age: durationText(Math.max(0, now - Date.parse(value.movedAt)), languageNow()) })}
+              t("work.moved", { age: elapsedText(now - Date.parse(value.movedAt), languageNow()) })}
           </p>
         </div>
       )}

@@ -42,6 +42,23 @@ test("an instance inherits the FIFO, its listeners and nothing else", async () =
   expect(mine.filter((fd) => fd > 4 && fd < 16)).toEqual([]);
 });
 
+test("owld closes at its start what it inherited by accident, and keeps what it was given", async () => {
+  const module = new URL("../../../../supervisor/process/inherited-fds.ts", import.meta.url).href;
+  const script = `
+    const { closeInherited } = await import(${JSON.stringify(module)});
+    const { fstatSync } = await import("node:fs");
+    const isOpen = (fd) => { try { fstatSync(fd); return true; } catch { return false; } };
+    const before = [isOpen(30), isOpen(31)];
+    closeInherited(new Set([31]));
+    console.log(JSON.stringify([before, [isOpen(30), isOpen(31)]]));`;
+  const shell = 'exec 30>/dev/null 31>/dev/null; exec "$@"';
+  const { stdout } = await execa("bash", ["-c", shell, "bash", process.execPath, "--input-type=module", "-e", script]);
+  expect(JSON.parse(stdout)).toEqual([
+    [true, true],
+    [false, true],
+  ]);
+});
+
 test("it gets its own environment, directory and umask", async () => {
   const mine = process.umask();
   const request = bench.request(["sh", "-c", "umask; pwd; env | cut -d= -f1 | sort | xargs"], { umask: 0o027 });
@@ -136,8 +153,8 @@ test("without its FIFO, or with the FIFO closed by the program, the slow poll se
 test("a recycled number is not adopted", async () => {
   const running = await bench.spawner.spawn(bench.request(["sleep", "600"]));
   const { identity } = running;
-  expect(bench.spawner.adopt({ ...identity, startTicks: "1" }, "/nowhere")).toBeNull();
-  expect(bench.spawner.adopt({ ...identity, bootId: "another-boot" }, "/nowhere")).toBeNull();
+  expect(bench.spawner.adopt({ ...identity, startTicks: "1" }, join(bench.home, "run", "no.fifo"))).toBeNull();
+  expect(bench.spawner.adopt({ ...identity, bootId: "another-boot" }, join(bench.home, "run", "no.fifo"))).toBeNull();
 });
 
 test("instances outlive a kill -9 of the owld that started them, log and all", async () => {
@@ -190,7 +207,7 @@ test("200 adopted instances cost next to nothing while idle", async () => {
     },
   };
   const spawner = createSpawner({ clock, table });
-  for (let n = 0; n < 200; n++) spawner.adopt(identity, "/nowhere");
+  for (let n = 0; n < 200; n++) spawner.adopt(identity, join(bench.home, "run", "no.fifo"));
   looks = 0;
   expect(ticks).toHaveLength(1);
   ticks[0]?.();

@@ -1,0 +1,233 @@
+// Playbooks: an ordered list of tool calls whose inputs may refer to earlier steps' outputs. Pure: what is wrong with a
+// playbook, a step's input with its references filled in, and what is known of a run that was cut.
+// Invariant: a playbook without problems refers only to steps before the referring one, and names only known tools.
+
+export const PLAYBOOK_TOOLS = ["sql", "http", "mail", "ticket"] as const;
+export type PlaybookTool = (typeof PLAYBOOK_TOOLS)[number];
+
+export interface PlaybookStep {
+  readonly id: string;
+  readonly tool: PlaybookTool;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+export interface PlaybookProblem {
+  /** The step's id (or its place, `#2`), null where the playbook itself is wrong. */
+  readonly step: string | null;
+  readonly field: string;
+  readonly reason: string;
+}
+
+type FieldType = "text" | "texts" | "object" | "list" | "any" | "seconds";
+interface Field {
+  readonly type: FieldType;
+  readonly required: boolean;
+}
+
+const required = (type: FieldType): Field => ({ type, required: true });
+const optional = (type: FieldType): Field => ({ type, required: false });
+
+/** What each tool takes. */
+export const toolFields = {
+  sql: { dataSource: required("text"), sql: required("text"), values: optional("list") },
+  http: {
+    url: required("text"),
+    method: optional("text"),
+    headers: optional("object"),
+    body: optional("any"),
+    timeoutSeconds: optional("seconds"),
+  },
+  mail: { to: required("texts"), cc: optional("texts"), subject: required("text"), text: required("text") },
+  ticket: {
+    url: required("text"),
+    title: required("text"),
+    description: optional("text"),
+    fields: optional("object"),
+    headers: optional("object"),
+    timeoutSeconds: optional("seconds"),
+  },
+} as const satisfies Record<PlaybookTool, Readonly<Record<string, Field>>>;
+
+const ID = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+const STEPS_LIMIT = 100;
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+
+/** Everything wrong with a playbook as it was sent; empty: it may be run. */
+export function checkPlaybook(raw: unknown): readonly PlaybookProblem[] {
+  const problems: PlaybookProblem[] = [];
+  const say = (step: string | null, field: string, reason: string) => problems.push({ step, field, reason });
+  if (!isObject(raw)) return [{ step: null, field: "", reason: "expected an object {name, steps}" }];
+  const name = raw.name;
+  if (typeof name !== "string" || name.trim() === "" || name.length > 200) {
+    say(null, "name", "expected a text of 1 to 200 characters");
+  }
+  const { steps } = raw;
+  if (!Array.isArray(steps) || steps.length === 0 || steps.length > STEPS_LIMIT) {
+    say(null, "steps", `expected a list of 1 to ${STEPS_LIMIT} steps`);
+    return problems;
+  }
+  const earlier = new Set<string>();
+  for (const [index, step] of steps.entries()) {
+    const place = `#${index + 1}`;
+    if (!isObject(step)) {
+      say(place, "", "expected an object {id, tool, input}");
+      continue;
+    }
+    const id = typeof step.id === "string" && ID.test(step.id) ? step.id : null;
+    const label = id ?? place;
+    if (id === null) say(place, "id", "expected a letter, then letters, digits, - or _ (64 at most)");
+    else if (earlier.has(id)) say(id, "id", "this id is taken by an earlier step");
+    for (const key of Object.keys(step)) {
+      if (!["id", "tool", "input"].includes(key)) say(label, key, "a step has id, tool and input");
+    }
+    if (!isTool(step.tool)) say(label, "tool", `expected one of ${PLAYBOOK_TOOLS.join(", ")}`);
+    else if (!isObject(step.input)) say(label, "input", "expected an object");
+    else {
+      for (const { field, reason } of checkInput(step.tool, step.input)) say(label, field, reason);
+      for (const reference of referencesIn(step.input)) {
+        if (reference.step === null)
+          say(label, `input.${reference.field}`, `${reference.text} is not \${steps.ID.output.path}`);
+        else if (!earlier.has(reference.step)) {
+          say(
+            label,
+            `input.${reference.field}`,
+            `${reference.text} refers to ${reference.step}, which is not an earlier step`,
+          );
+        }
+      }
+    }
+    if (id !== null) earlier.add(id);
+  }
+  return problems;
+}
+
+/** What is wrong with a tool's input; a text holding a reference stands for anything. */
+export function checkInput(
+  tool: PlaybookTool,
+  input: Readonly<Record<string, unknown>>,
+): readonly { readonly field: string; readonly reason: string }[] {
+  const fields: Readonly<Record<string, Field>> = toolFields[tool];
+  const wrong: { field: string; reason: string }[] = [];
+  for (const [name, field] of Object.entries(fields)) {
+    const value = input[name];
+    if (value === undefined) {
+      if (field.required) wrong.push({ field: `input.${name}`, reason: `${tool} needs it` });
+    } else if (!(typeof value === "string" && value.includes("${"))) {
+      const reason = fieldReason(name, field.type, value);
+      if (reason !== null) wrong.push({ field: `input.${name}`, reason });
+    }
+  }
+  for (const name of Object.keys(input)) {
+    if (!(name in fields)) {
+      wrong.push({ field: `input.${name}`, reason: `${tool} takes ${Object.keys(fields).join(", ")}` });
+    }
+  }
+  return wrong;
+}
+
+function fieldReason(name: string, type: FieldType, value: unknown): string | null {
+  switch (type) {
+    case "text":
+      if (typeof value !== "string" || value.trim() === "") return "expected a text";
+      if (name === "url" && !/^https?:\/\/[^/]/.test(value)) return "expected an http:// or https:// address";
+      if (name === "method" && !METHODS.includes(value)) return `expected one of ${METHODS.join(", ")}`;
+      return null;
+    case "texts": {
+      const list = Array.isArray(value) ? value : [value];
+      return list.length > 0 && list.every((one) => typeof one === "string" && one.includes("@"))
+        ? null
+        : "expected a mail address or a list of them";
+    }
+    case "object":
+      return isObject(value) ? null : "expected an object";
+    case "list":
+      return Array.isArray(value) ? null : "expected a list";
+    case "seconds":
+      return typeof value === "number" && value > 0 && value <= 1_800 ? null : "expected 1 to 1800 seconds";
+    case "any":
+      return null;
+  }
+}
+
+const MARK = /\$\{([^}]*)\}/g;
+const REFERENCE = /^steps\.([A-Za-z][A-Za-z0-9_-]{0,63})\.output((?:\.[A-Za-z0-9_-]+|\[\d+\])*)$/;
+
+interface Reference {
+  readonly field: string;
+  readonly text: string;
+  /** null: the mark is not a reference of ours. */
+  readonly step: string | null;
+}
+
+function referencesIn(value: unknown, field = ""): readonly Reference[] {
+  if (typeof value === "string") {
+    return [...value.matchAll(MARK)].map(([text, inner = ""]) => ({
+      field,
+      text,
+      step: REFERENCE.exec(inner)?.[1] ?? null,
+    }));
+  }
+  const entries = Array.isArray(value) ? value.entries() : isObject(value) ? Object.entries(value) : [];
+  return [...entries].flatMap(([key, one]) => referencesIn(one, field === "" ? String(key) : `${field}.${key}`));
+}
+
+export type Filled =
+  | { readonly ok: true; readonly input: Readonly<Record<string, unknown>> }
+  | { readonly ok: false; readonly reason: string };
+
+/** `input` with every reference replaced: one that is the whole text by the value itself, others as text. */
+export function fillReferences(
+  input: Readonly<Record<string, unknown>>,
+  outputs: ReadonlyMap<string, unknown>,
+): Filled {
+  let missing: string | null = null;
+  const look = (text: string, inner: string): unknown => {
+    const match = REFERENCE.exec(inner);
+    const found = match === null ? undefined : follow(outputs.get(match[1] ?? ""), match[2] ?? "");
+    if (found === undefined) missing ??= text;
+    return found;
+  };
+  const fill = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(fill);
+    if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, fill(one)]));
+    if (typeof value !== "string") return value;
+    const whole = /^\$\{([^}]*)\}$/.exec(value);
+    if (whole) return look(value, whole[1] ?? "");
+    return value.replace(MARK, (text, inner: string) => asText(look(text, inner)));
+  };
+  const filled = fill(input) as Record<string, unknown>;
+  return missing === null ? { ok: true, input: filled } : { ok: false, reason: `${missing} has no value` };
+}
+
+function follow(output: unknown, path: string): unknown {
+  let at = output;
+  for (const [, name, place] of path.matchAll(/\.([A-Za-z0-9_-]+)|\[(\d+)\]/g)) {
+    const key = name ?? place ?? "";
+    if (Array.isArray(at) && /^\d+$/.test(key)) at = at[Number(key)];
+    else if (isObject(at) && Object.hasOwn(at, key)) at = at[key];
+    else return undefined;
+  }
+  return at;
+}
+
+function asText(value: unknown): string {
+  if (value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+export const STEP_STATES = ["waiting", "started", "finished", "failed", "unknown"] as const;
+export type StepState = (typeof STEP_STATES)[number];
+
+/** What is told of a step: one that was started and never finished is unknown as soon as its run has ended. */
+export function shownStepState(stored: Exclude<StepState, "waiting"> | null, runEnded: boolean): StepState {
+  if (stored === null) return "waiting";
+  return stored === "started" && runEnded ? "unknown" : stored;
+}
+
+function isTool(value: unknown): value is PlaybookTool {
+  return PLAYBOOK_TOOLS.includes(value as PlaybookTool);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

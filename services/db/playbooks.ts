@@ -1,0 +1,84 @@
+// Playbooks: stored as they were written; a run copies its steps, so that a later change does not touch it.
+
+import type { PlaybookStep } from "../core/playbook.ts";
+import type { Sql } from "./pool.ts";
+
+export interface PlaybookRow {
+  readonly id: string;
+  readonly name: string;
+  readonly steps: readonly PlaybookStep[];
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly lastRun: { readonly id: string; readonly state: string } | null;
+  readonly cursor: string;
+}
+
+const PLAYBOOK = `SELECT p.id, p.name, p.steps, p.created_at AS "createdAt", p.updated_at AS "updatedAt",
+    (SELECT jsonb_build_object('id', r.id, 'state', r.state) FROM owl.playbook_run r WHERE r.playbook_id = p.id
+      ORDER BY r.created_at DESC, r.id DESC LIMIT 1) AS "lastRun",
+    (extract(epoch FROM p.created_at) * 1000000)::bigint::text AS cursor
+  FROM owl.playbook p WHERE p.deleted_at IS NULL`;
+
+export async function findPlaybook(sql: Sql, id: string, accountId: string): Promise<PlaybookRow | null> {
+  const { rows } = await sql.query<PlaybookRow>(`${PLAYBOOK} AND p.id = $1 AND p.account_id = $2`, [id, accountId]);
+  return rows[0] ?? null;
+}
+
+/** The account's playbooks, newest first. */
+export async function listPlaybooks(
+  sql: Sql,
+  query: {
+    readonly accountId: string;
+    readonly before: { readonly cursor: string; readonly id: string } | null;
+    readonly limit: number;
+  },
+): Promise<readonly PlaybookRow[]> {
+  const { rows } = await sql.query<PlaybookRow>(
+    `${PLAYBOOK} AND p.account_id = $1
+       AND ($2::bigint IS NULL OR ((extract(epoch FROM p.created_at) * 1000000)::bigint, p.id) < ($2::bigint, $3::uuid))
+     ORDER BY p.created_at DESC, p.id DESC LIMIT $4`,
+    [query.accountId, query.before?.cursor ?? null, query.before?.id ?? null, query.limit],
+  );
+  return rows;
+}
+
+export async function insertPlaybook(
+  sql: Sql,
+  playbook: {
+    readonly id: string;
+    readonly accountId: string;
+    readonly name: string;
+    readonly steps: readonly PlaybookStep[];
+  },
+): Promise<void> {
+  await sql.query("INSERT INTO owl.playbook (id, account_id, name, steps) VALUES ($1, $2, $3, $4::jsonb)", [
+    playbook.id,
+    playbook.accountId,
+    playbook.name,
+    JSON.stringify(playbook.steps),
+  ]);
+}
+
+/** Replaces name and steps; false when it is not there. */
+export async function changePlaybook(
+  sql: Sql,
+  id: string,
+  accountId: string,
+  change: { readonly name: string; readonly steps: readonly PlaybookStep[] },
+): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `UPDATE owl.playbook SET name = $3, steps = $4::jsonb, updated_at = clock_timestamp()
+      WHERE id = $1 AND account_id = $2 AND deleted_at IS NULL`,
+    [id, accountId, change.name, JSON.stringify(change.steps)],
+  );
+  return rowCount === 1;
+}
+
+/** Marks it deleted (its runs stay); false when it is not there. */
+export async function deletePlaybook(sql: Sql, id: string, accountId: string): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `UPDATE owl.playbook SET deleted_at = clock_timestamp() WHERE id = $1 AND account_id = $2 AND deleted_at IS NULL`,
+    [id, accountId],
+  );
+  return rowCount === 1;
+}

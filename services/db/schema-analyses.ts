@@ -1,0 +1,143 @@
+// Schema analyses and their table descriptions, stored table by table. Invariant: a worker's writes name its attempt.
+
+import type { Sql } from "./pool.ts";
+import type { Fence } from "./transcriptions.ts";
+
+export interface SchemaAnalysisRow {
+  readonly id: string;
+  readonly dataSource: string;
+  readonly state: "queued" | "running" | "done" | "failed" | "stopped";
+  readonly message: string | null;
+  readonly tablesTotal: number | null;
+  readonly tablesDone: number;
+  readonly stopRequested: boolean;
+  readonly createdAt: Date;
+  readonly endedAt: Date | null;
+  readonly cursor: string;
+}
+
+export interface ColumnDescription {
+  readonly name: string;
+  readonly type: string;
+  readonly description: string;
+}
+
+export interface TableDescription {
+  readonly schema: string;
+  readonly table: string;
+  readonly description: string;
+  readonly columns: readonly ColumnDescription[];
+}
+
+const ANALYSIS = `SELECT a.id, a.data_source AS "dataSource", a.state, a.message, a.tables_total AS "tablesTotal",
+    (SELECT count(*)::int FROM owl.table_description d WHERE d.analysis_id = a.id) AS "tablesDone",
+    a.stop_requested_at IS NOT NULL AS "stopRequested", a.created_at AS "createdAt", a.ended_at AS "endedAt",
+    (extract(epoch FROM a.created_at) * 1000000)::bigint::text AS cursor
+  FROM owl.schema_analysis a`;
+
+export async function insertSchemaAnalysis(
+  sql: Sql,
+  one: { readonly id: string; readonly accountId: string; readonly dataSource: string; readonly queueJob: string },
+): Promise<void> {
+  await sql.query("INSERT INTO owl.schema_analysis (id, account_id, data_source, queue_job) VALUES ($1, $2, $3, $4)", [
+    one.id,
+    one.accountId,
+    one.dataSource,
+    one.queueJob,
+  ]);
+}
+
+export async function findSchemaAnalysis(sql: Sql, id: string, accountId: string): Promise<SchemaAnalysisRow | null> {
+  const { rows } = await sql.query<SchemaAnalysisRow>(`${ANALYSIS} WHERE a.id = $1 AND a.account_id = $2`, [
+    id,
+    accountId,
+  ]);
+  return rows[0] ?? null;
+}
+
+/** Newest first. */
+export async function listSchemaAnalyses(
+  sql: Sql,
+  query: {
+    readonly accountId: string;
+    readonly before: { readonly cursor: string; readonly id: string } | null;
+    readonly limit: number;
+  },
+): Promise<readonly SchemaAnalysisRow[]> {
+  const { rows } = await sql.query<SchemaAnalysisRow>(
+    `${ANALYSIS} WHERE a.account_id = $1
+       AND ($2::bigint IS NULL OR ((extract(epoch FROM a.created_at) * 1000000)::bigint, a.id) < ($2::bigint, $3::uuid))
+     ORDER BY a.created_at DESC, a.id DESC LIMIT $4`,
+    [query.accountId, query.before?.cursor ?? null, query.before?.id ?? null, query.limit],
+  );
+  return rows;
+}
+
+export async function listTableDescriptions(sql: Sql, id: string): Promise<readonly TableDescription[]> {
+  const { rows } = await sql.query<TableDescription>(
+    `SELECT table_schema AS schema, table_name AS "table", description, columns FROM owl.table_description
+      WHERE analysis_id = $1 ORDER BY table_schema, table_name`,
+    [id],
+  );
+  return rows;
+}
+
+/** The data source to analyse; null when the claim is lost. */
+export async function loadAnalysisToDo(sql: Sql, fence: Fence): Promise<{ readonly dataSource: string } | null> {
+  const { rows } = await sql.query<{ dataSource: string }>(
+    `SELECT data_source AS "dataSource" FROM owl.schema_analysis WHERE id = $1 AND attempt = $2 AND state = 'running'`,
+    [fence.id, fence.attempt],
+  );
+  return rows[0] ?? null;
+}
+
+export async function storeTablesTotal(sql: Sql, fence: Fence, total: number): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    "UPDATE owl.schema_analysis SET tables_total = $3 WHERE id = $1 AND attempt = $2 AND state = 'running'",
+    [fence.id, fence.attempt, total],
+  );
+  return rowCount === 1;
+}
+
+/** Stores one table's description; false when the claim is lost. */
+export async function storeTableDescription(sql: Sql, fence: Fence, one: TableDescription): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `WITH held AS (
+       SELECT id FROM owl.schema_analysis WHERE id = $1 AND attempt = $2 AND state = 'running' FOR UPDATE),
+     stored AS (
+       INSERT INTO owl.table_description (analysis_id, table_schema, table_name, description, columns, attempt)
+       SELECT held.id, $3, $4, $5, $6::jsonb, $2 FROM held
+       ON CONFLICT (analysis_id, table_schema, table_name) DO UPDATE SET description = excluded.description,
+          columns = excluded.columns, attempt = excluded.attempt, stored_at = clock_timestamp()
+       RETURNING analysis_id)
+     SELECT pg_notify('owl_observe', 'schema-analysis:' || analysis_id::text) FROM stored`,
+    [fence.id, fence.attempt, one.schema, one.table, one.description, JSON.stringify(one.columns)],
+  );
+  return rowCount === 1;
+}
+
+export async function endSchemaAnalysis(
+  sql: Sql,
+  fence: Fence,
+  end: { readonly state: "done" | "failed" | "stopped"; readonly message: string | null },
+): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `WITH ended AS (
+       UPDATE owl.schema_analysis SET state = $3, message = $4, ended_at = clock_timestamp()
+        WHERE id = $1 AND attempt = $2 AND state = 'running' RETURNING id)
+     SELECT pg_notify('owl_observe', 'schema-analysis:' || id::text) FROM ended`,
+    [fence.id, fence.attempt, end.state, end.message],
+  );
+  return rowCount === 1;
+}
+
+/** Ends one nobody has claimed; gives its queue job, or null when it does not wait. */
+export async function stopQueuedAnalysis(sql: Sql, id: string): Promise<{ queueJob: string | null } | null> {
+  const { rows } = await sql.query<{ queueJob: string | null }>(
+    `UPDATE owl.schema_analysis SET state = 'stopped', ended_at = clock_timestamp()
+      WHERE id = $1 AND state = 'queued' RETURNING queue_job AS "queueJob"`,
+    [id],
+  );
+  if (rows[0]) await sql.query("SELECT pg_notify('owl_observe', 'schema-analysis:' || $1::text)", [id]);
+  return rows[0] ?? null;
+}

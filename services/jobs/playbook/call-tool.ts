@@ -1,0 +1,49 @@
+// One step's call. Invariant: it gives an outcome and does not throw for what the tool can do wrong.
+
+import { OwlError } from "../../../config/errors.ts";
+import type { PlaybookStep } from "../../core/playbook.ts";
+import { type HttpInput, sendHttp } from "../../tools/acting/http-request.ts";
+import { type MailInput, sendMail } from "../../tools/acting/mail.ts";
+import type { Outcome } from "../../tools/acting/outcome.ts";
+import { openTicket, type TicketInput } from "../../tools/acting/ticket.ts";
+import type { JobContext } from "../handler.ts";
+import type { PlaybookDeps } from "./handler.ts";
+
+/** Calls the step's tool with its filled-in and checked input. */
+export async function callTool(
+  deps: PlaybookDeps,
+  context: JobContext,
+  work: { readonly step: PlaybookStep; readonly input: Readonly<Record<string, unknown>> },
+): Promise<Outcome> {
+  const { clock, signal } = context;
+  const { step, input } = work;
+  const call = { signal, key: `${context.id}:${step.id}` };
+  switch (step.tool) {
+    case "sql":
+      return runSql(deps, input as { dataSource: string; sql: string; values?: readonly unknown[] }, signal);
+    case "http":
+      return sendHttp(input as unknown as HttpInput, call, clock);
+    case "ticket":
+      return openTicket(input as unknown as TicketInput, call, clock);
+    case "mail":
+      return sendMail(input as unknown as MailInput, call, deps.config.mail);
+  }
+}
+
+/** Reading changes nothing: a statement that was cut has failed, it is not unknown. */
+async function runSql(
+  deps: PlaybookDeps,
+  input: { readonly dataSource: string; readonly sql: string; readonly values?: readonly unknown[] },
+  signal: AbortSignal,
+): Promise<Outcome> {
+  try {
+    const sql = input.sql.replace(/;\s*$/, "");
+    const { columns, rows, cut } = await deps.sources.run(input.dataSource, sql, signal, input.values ?? []);
+    const records = rows.map((row) => Object.fromEntries(columns.map((name, index) => [name, row[index]])));
+    return { kind: "finished", output: { columns, rows: records, rowCount: rows.length, ...(cut ? { cut } : {}) } };
+  } catch (error) {
+    if (error instanceof OwlError) return { kind: "failed", reason: error.message };
+    if (signal.aborted) return { kind: "failed", reason: "The statement was cut off." };
+    throw error;
+  }
+}

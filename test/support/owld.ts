@@ -1,0 +1,134 @@
+// A real owld in a home of its own: started, asked over its control socket, killed, started again, cleaned up by pid.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Status } from "../../config/control-api.ts";
+import { markOf } from "../../supervisor/instance-launch.ts";
+import type { MarkedProcess } from "../../supervisor/ports.ts";
+import { freePort } from "../../supervisor/process/free-port.ts";
+import { createProcessTable } from "../../supervisor/process/group-signal.ts";
+import { poll } from "./poll.ts";
+
+const ROOT = new URL("../..", import.meta.url).pathname;
+
+export function program(name: string): string {
+  return join(ROOT, "test/support/programs", name);
+}
+
+export interface OwldExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface OwldHome {
+  readonly home: string;
+  readonly port: number;
+  readonly configFile: string;
+  /** Starts one; `preload` runs in it first. */
+  start(env?: Readonly<Record<string, string>>, preload?: string): Owld;
+  write(yaml: string): void;
+  /** Every process carrying this home's mark. */
+  marked(): readonly MarkedProcess[];
+  log(): string;
+  /** Kills what is left, by pid, and removes the home. */
+  cleanUp(): Promise<void>;
+}
+
+export interface Owld {
+  readonly child: ChildProcess;
+  readonly exited: Promise<OwldExit>;
+  ask<T>(method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly body: T }>;
+  status(): Promise<Status>;
+  /** Resolves with the status once it is as asked; fails when owld ends first. */
+  until(holds: (status: Status) => boolean): Promise<Status>;
+}
+
+/** `yaml` of the services; the proxy's address is added. */
+export async function createOwldHome(yaml: string): Promise<OwldHome> {
+  const home = mkdtempSync(join(tmpdir(), "owl-test-"));
+  const port = await freePort();
+  const configFile = join(home, "owl.yaml");
+  const table = createProcessTable();
+  const children: ChildProcess[] = [];
+  const logFile = join(home, "owld.log");
+  const write = (text: string): void =>
+    writeFileSync(configFile, `proxy: {listen: "127.0.0.1:${port}", drainTimeout: 5s}\n${text}`);
+  write(yaml);
+  return {
+    home,
+    port,
+    configFile,
+    write,
+    start(env = {}, preload) {
+      const log = openSync(logFile, "a");
+      const child = spawn(join(ROOT, "supervisor/owld"), ["--config", configFile], {
+        env: {
+          PATH: process.env.PATH ?? "",
+          OWL_HOME: home,
+          ...(preload === undefined ? {} : { NODE_OPTIONS: `--import ${preload}` }),
+          ...env,
+        },
+        stdio: ["ignore", log, log],
+      });
+      closeSync(log);
+      children.push(child);
+      const exited = new Promise<OwldExit>((resolve) =>
+        child.once("exit", (code, signal) => resolve({ code, signal })),
+      );
+      return createOwld(child, exited, join(home, "run/control.sock"), () => readFileSync(logFile, "utf8"));
+    },
+    marked: () => table.marked(markOf(home)),
+    log: () => readFileSync(logFile, "utf8"),
+    async cleanUp() {
+      for (const child of children) if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+      await poll(() => {
+        const left = table.marked(markOf(home));
+        for (const { identity } of left) table.signalLeader(identity, "SIGKILL");
+        return left.length === 0;
+      });
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+function createOwld(child: ChildProcess, exited: Promise<OwldExit>, socketPath: string, log: () => string): Owld {
+  const ask = <T>(method: string, path: string, body?: unknown): Promise<{ status: number; body: T }> =>
+    new Promise((resolve, reject) => {
+      const text = body === undefined ? undefined : JSON.stringify(body);
+      const headers = text === undefined ? {} : { "content-type": "application/json" };
+      const asked = request({ socketPath, method, path, headers }, (response) => {
+        let answer = "";
+        response.setEncoding("utf8");
+        response.on("data", (chunk: string) => {
+          answer += chunk;
+        });
+        response.on("end", () =>
+          resolve({ status: response.statusCode ?? 0, body: JSON.parse(answer || "null") as T }),
+        );
+        response.on("error", reject);
+      });
+      asked.on("error", reject);
+      asked.end(text);
+    });
+  const status = async (): Promise<Status> => (await ask<Status>("GET", "/v1/status")).body;
+  return {
+    child,
+    exited,
+    ask,
+    status,
+    async until(holds) {
+      let last: Status | null = null;
+      await poll(async () => {
+        if (child.exitCode !== null || child.signalCode !== null)
+          throw new Error(`owld ended:\n${log().slice(-3_000)}`);
+        last = await status().catch(() => null);
+        return last !== null && holds(last);
+      });
+      if (last === null) throw new Error("no status");
+      return last;
+    },
+  };
+}
