@@ -2,7 +2,14 @@
 // main.ts alone builds the real ones; test/support has working small ones.
 
 import type { HealthCheck, JobKind, ProxyConfig, ServiceConfig } from "../config/config.ts";
-import type { ConnectionsStatus, LogLine, PreflightLine, WorkerStatus } from "../config/control-api.ts";
+import type {
+  ConnectionsStatus,
+  LogLine,
+  PreflightLine,
+  Rollout,
+  Status,
+  WorkerStatus,
+} from "../config/control-api.ts";
 import type { ProxyCounters, RoutingTable } from "../config/proxy-feed.ts";
 import type { MonotonicMs, WallMs } from "../config/time.ts";
 
@@ -240,3 +247,34 @@ export type FillCommand = (
     readonly home: string;
   },
 ) => readonly [string, ...string[]];
+
+export interface WaitingApproval {
+  readonly id: string;
+  readonly kind: "update" | "restart";
+  readonly version: string | null;
+  readonly services: readonly string[] | null;
+  readonly by: string;
+  readonly state: "waiting" | "running";
+  readonly rollout: string | null;
+}
+
+export interface PostedOffer {
+  readonly version: string;
+  readonly manifest: Readonly<Record<string, unknown>>;
+  readonly plan: Readonly<Record<string, unknown>>;
+  readonly notes: string;
+}
+
+/** The rows between owld and the pages. */
+export interface Bulletin {
+  postStatus(status: Status): Promise<void>;
+  /** Replaces the list of offered releases. */
+  postOffers(offers: readonly PostedOffer[]): Promise<void>;
+  /** The approval that waits or runs, or null. */
+  openApproval(): Promise<WaitingApproval | null>;
+  noteApproval(
+    id: string,
+    change: { readonly state: string; readonly rollout: Rollout | null; readonly message: string | null },
+  ): Promise<void>;
+  stop(): Promise<void>;
+}

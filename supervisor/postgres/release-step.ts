@@ -1,4 +1,4 @@
-// Runs one program of a release to its end (migrate-once, prepare, after-restore): the release's own code with its own
+// Runs one program of a release to its end (migrate-once, prepare): the release's own code with its own
 // Node, its output told as progress, its failure one sentence.
 
 import { join } from "node:path";
@@ -71,5 +71,4 @@ function progressOf(line: string): string | null {
 export const RELEASE_SCRIPTS = {
   migrate: join("supervisor", "postgres", "migrate-once.ts"),
   prepare: join("services", "prepare", "main.ts"),
-  afterRestore: join("services", "prepare", "after-restore.ts"),
 } as const;

@@ -141,8 +141,9 @@ export function createUpdateDatabase(parts: UpdateDatabaseParts): UpdateDatabase
       await runReleaseStep({
         codeRoot,
         node: pinnedNode(codeRoot),
-        script: RELEASE_SCRIPTS.afterRestore,
-        env: parts.env(),
+        script: RELEASE_SCRIPTS.prepare,
+        // Its jobs may have been run since the copy: they are ended or requeued by their kind's rule first.
+        env: { ...parts.env(), OWL_RESTORED: "1" },
         what: "Ending the jobs of the restored database",
         code: "restore.jobs",
         next: "Nothing was started. Run owld again: it goes on from here.",
