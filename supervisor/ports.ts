@@ -204,6 +204,8 @@ export interface DatabaseService {
   /** Managed: SIGINT (fast), then SIGQUIT. External: nothing. */
   stop(): Promise<void>;
   letGo(): void;
+  /** Its part in updates; to be used once it is up. */
+  updates(): UpdateDatabase;
   /** For `status`: pid and state of a managed server. */
   process(): { readonly pid: number; readonly state: string; readonly startedAt: WallMs } | null;
 }
@@ -277,4 +279,43 @@ export interface Bulletin {
     change: { readonly state: string; readonly rollout: Rollout | null; readonly message: string | null },
   ): Promise<void>;
   stop(): Promise<void>;
+}
+
+export interface UpdateDatabaseFacts {
+  /** Names of applied migrations with their content's hashes. */
+  readonly applied: Readonly<Record<string, string>>;
+  readonly compatible: Readonly<Record<string, boolean>>;
+  /** pg-boss's schema number, null when it is not installed. */
+  readonly queueSchema: number | null;
+  readonly bytes: number;
+}
+
+export interface WritesSince {
+  readonly count: number;
+  readonly firstAt: string | null;
+  readonly lastAt: string | null;
+}
+
+/** The database's part in updates; every call may be repeated after a kill in its middle. */
+export interface UpdateDatabase {
+  facts(): Promise<UpdateDatabaseFacts>;
+  /** Migrations and prepare step of the release at `codeRoot`. Throws `migrate.failed` or `prepare.failed`. */
+  migrate(codeRoot: string, say: (message: string) => void, signal: AbortSignal): Promise<void>;
+  /** Takes the copy `name` (managed: the server is stopped for it and started again); answers where it lies. */
+  copy(name: string, say: (message: string) => void, signal: AbortSignal): Promise<string>;
+  /** Puts that copy in place; jobs in it are ended or requeued by the release at `codeRoot` before this resolves. */
+  restore(path: string, codeRoot: string, say: (message: string) => void, signal: AbortSignal): Promise<void>;
+  /** Rows written after the copy at `path` was taken: what a restore loses. */
+  writesSince(path: string): Promise<WritesSince>;
+}
+
+/** A release that has served here. */
+export interface LedgerEntry {
+  readonly version: string;
+  readonly path: string;
+  readonly finishedAt: WallMs;
+  /** The copy of the database taken before this release's incompatible migrations, or null. */
+  readonly copy: string | null;
+  /** The release that ran before it. */
+  readonly before: { readonly version: string; readonly path: string } | null;
 }

@@ -12,6 +12,7 @@ import { inOrder, planSteps } from "./core/rollout-plan.ts";
 import { type CourseStep, isBack, type ReleaseRef, servingRelease, type UpdateCourse } from "./core/update-course.ts";
 import type { UpdatePlanned, UpdateRefused } from "./core/update-plan.ts";
 import type { InstanceBook } from "./instance-book.ts";
+import type { UpdateDatabase } from "./ports.ts";
 import type { RolloutRunner } from "./rollout-runner.ts";
 import type { TakeStep } from "./update-runner.ts";
 
@@ -28,18 +29,11 @@ export interface UpdateStepParts {
   readonly checkRelease: (release: ReleaseRef, signal: AbortSignal) => Promise<void>;
   readonly compare: (course: UpdateCourse, to: Manifest) => Promise<UpdatePlanned | UpdateRefused>;
   readonly manifest: (release: ReleaseRef) => Promise<Manifest>;
-  readonly database: () => UpdateDatabasePort;
+  readonly database: () => Pick<UpdateDatabase, "migrate" | "copy" | "restore">;
   /** One request as a user would make it. Throws with what came back. */
   readonly smoke: (signal: AbortSignal) => Promise<void>;
   readonly settle: (course: UpdateCourse) => void;
   readonly prune: () => Promise<readonly string[]>;
-}
-
-/** postgres/update-database.ts as the steps see it. */
-export interface UpdateDatabasePort {
-  migrate(codeRoot: string, say: (message: string) => void, signal: AbortSignal): Promise<void>;
-  copy(name: string, say: (message: string) => void, signal: AbortSignal): Promise<string>;
-  restore(path: string, codeRoot: string, say: (message: string) => void, signal: AbortSignal): Promise<void>;
 }
 
 const LOOK_MS = 100;

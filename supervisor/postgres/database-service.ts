@@ -14,7 +14,7 @@ import { createManagedPostgres, type ManagedDeps, type ManagedPostgres } from ".
 import { createMetastore, type RunningMetastore } from "./metastore.ts";
 import { migrate } from "./migrate.ts";
 import { runPrepare } from "./prepare.ts";
-import { createUpdateDatabase, type UpdateDatabase } from "./update-database.ts";
+import { createUpdateDatabase } from "./update-database.ts";
 
 /** Between two looks whether a managed server still lives. */
 const LOOK_MS = 1_000;
@@ -37,7 +37,7 @@ export interface DatabaseDeps {
 }
 
 /** Builds the service; nothing happens before `start`. */
-export function createDatabaseService(deps: DatabaseDeps): DatabaseService & { updates(): UpdateDatabase } {
+export function createDatabaseService(deps: DatabaseDeps): DatabaseService {
   const { config, clock, log } = deps;
   const paths = homePaths(config.home);
   const managed = config.usesDatabase && !config.database ? createManaged() : null;

@@ -9,35 +9,9 @@ import { type Clock, isoTime } from "../../config/time.ts";
 import type { Account } from "./account.ts";
 import { copyDataDirectory, readCopy, restoreDataDirectory } from "./copy-directory.ts";
 import { dumpDatabase, restoreDump } from "./copy-dump.ts";
+import type { UpdateDatabase } from "../ports.ts";
 import { readApplied } from "./migrate.ts";
 import { RELEASE_SCRIPTS, runReleaseStep } from "./release-step.ts";
-
-export interface DatabaseFacts {
-  /** Names of applied migrations with their content's hashes. */
-  readonly applied: Readonly<Record<string, string>>;
-  readonly compatible: Readonly<Record<string, boolean>>;
-  /** pg-boss's schema number, null when it is not installed. */
-  readonly queueSchema: number | null;
-  readonly bytes: number;
-}
-
-export interface WritesSince {
-  readonly count: number;
-  readonly firstAt: string | null;
-  readonly lastAt: string | null;
-}
-
-export interface UpdateDatabase {
-  facts(): Promise<DatabaseFacts>;
-  /** Migrations and prepare step of the release at `codeRoot`. Throws `migrate.failed` or `prepare.failed`. */
-  migrate(codeRoot: string, say: (message: string) => void, signal: AbortSignal): Promise<void>;
-  /** Takes the copy `name` (managed: the server is stopped for it and started again). */
-  copy(name: string, say: (message: string) => void, signal: AbortSignal): Promise<string>;
-  /** Puts that copy in place; jobs in it are ended or requeued by the release at `codeRoot` before this resolves. */
-  restore(path: string, codeRoot: string, say: (message: string) => void, signal: AbortSignal): Promise<void>;
-  /** Rows written after the copy at `path` was taken: what a restore loses. */
-  writesSince(path: string): Promise<WritesSince>;
-}
 
 export interface UpdateDatabaseParts {
   readonly clock: Clock;
