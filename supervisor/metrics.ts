@@ -4,7 +4,7 @@
 import { collectDefaultMetrics, Registry } from "prom-client";
 import type { OwlEvent, Rollout, Status } from "../config/control-api.ts";
 import type { ProxyCounters } from "../config/proxy-feed.ts";
-import { type Metric, metricSamples } from "./core/metric-samples.ts";
+import { type Metric, metricSamples } from "./metric-samples.ts";
 import type { WorkFigures } from "./ports.ts";
 
 export interface MetricsParts {

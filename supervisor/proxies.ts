@@ -302,11 +302,14 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
       }
     },
     async publish(table) {
+      // The door is closed before the services stop: with nobody left who could route, nobody is asked.
+      if (stopping && members.size === 0) return;
       const version = Math.max(table.version, lastVersion + 1);
       feed({ ...table, version });
       await condition.until(() => taken(version), lifetime.signal);
     },
     async idle(upstream, signal) {
+      if (stopping && members.size === 0) return;
       const asked = new Map([...members].filter((member) => member.mayRoute).map((m) => [m, m.client.countersSeen()]));
       for (const member of asked.keys()) member.client.send({ type: "counters" });
       const isIdle = (member: ProxyMember): boolean =>

@@ -35,19 +35,34 @@ async function applyChanges(socket, changed) {
     if (changed.size === 0 || Date.now() - Math.max(...changed.values()) < QUIET_MS) continue;
     const files = [...changed.keys()];
     changed.clear();
-    const [what, path, body] = actionFor(files);
-    say.progress(words.changed(files[0], what));
-    const answer = await ask(socket, "POST", path, body);
-    // Another rollout still runs: the change waits for the next round.
-    if (answer?.status === 409) for (const file of files) changed.set(file, Date.now());
-    else if (answer !== null && answer.status >= 400)
-      say.problem(new Error(answer.body?.detail ?? `HTTP ${answer.status}`));
+    for (const [what, path, body] of actionsFor(files)) {
+      await untilSteady(socket);
+      say.progress(words.changed(files[0], what));
+      const answer = await ask(socket, "POST", path, body);
+      if (answer !== null && answer.status >= 400)
+        say.problem(new Error(answer.body?.detail ?? `HTTP ${answer.status}`));
+    }
   }
 }
 
-function actionFor(files) {
-  if (files.some((file) => file.startsWith("supervisor/") || file.startsWith("config/")))
-    return ["owlctl daemon-reexec", "/v1/reexec", {}];
-  if (files.every((file) => file === "owl.yaml")) return ["owlctl reload", "/v1/reload", {}];
-  return ["owlctl restart", "/v1/rollouts", { kind: "restart", services: [], all: true }];
+/** A rollout or a start of owld that still runs is waited for: it may be one of ours. */
+async function untilSteady(socket) {
+  for (let tries = 0; tries < 600; tries += 1) {
+    const status = (await ask(socket, "GET", "/v1/status"))?.body;
+    if (status?.state === "steady" || status?.state === "degraded") return;
+    await sleep(200, undefined, { ref: false });
+  }
+}
+
+const REEXEC = ["owlctl daemon-reexec", "/v1/reexec", {}];
+const RESTART = ["owlctl restart", "/v1/rollouts", { kind: "restart", services: [], all: true }];
+const RELOAD = ["owlctl reload", "/v1/reload", {}];
+
+/** owld builds the pages and migrates when it starts; the services then are replaced on what it built. */
+function actionsFor(files) {
+  if (files.every((file) => file === "owl.yaml")) return [RELOAD];
+  const built = files.some((file) => file.startsWith("services/web/pages/") || file.startsWith("migrations/"));
+  const supervisor = files.some((file) => file.startsWith("supervisor/") || file.startsWith("config/"));
+  const services = files.some((file) => file.startsWith("services/") || file.startsWith("config/"));
+  return [...(built || supervisor ? [REEXEC] : []), ...(services || built ? [RESTART] : [])];
 }

@@ -30,6 +30,8 @@ export const words = {
     pick(`Owl은 x64와 arm64의 Linux에서 돕니다(여기는 ${what}).`, `Owl runs on Linux x64 and arm64 (this is ${what}).`),
   noRuntime: (path) => pick(`고정된 Node 실행기가 없습니다: ${path}`, `The pinned Node runtime is missing: ${path}`),
   noRuntimeNext: pick("node_modules를 지우고 다시 실행하세요.", "Remove node_modules and run it again."),
+  noProgram: (path) => pick(`여기에는 ${path}이(가) 없습니다.`, `There is no ${path} here.`),
+  noProgramNext: pick("저장소 전체를 clone한 곳에서 실행하세요.", "Run it in a whole clone of the repository."),
   starting: pick("owld를 시작합니다 …", "starting owld …"),
   killed: pick(
     "owld가 강제로 죽었습니다. 나머지는 모두 계속 돌고 있습니다. npm start로 다시 이어받으세요.",

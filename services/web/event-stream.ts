@@ -18,6 +18,8 @@ export interface StreamSource {
   readonly payload: string;
   /** The stored events after `lastId` ("" at first); `done`: nothing will follow them. */
   read(lastId: string): Promise<{ readonly events: readonly StreamEvent[]; readonly done: boolean }>;
+  /** `read` depends on nothing but its argument: streams of one channel and payload may read together. */
+  readonly shared?: boolean;
   /** Reads again after this long without a wake-up (default 15 s). */
   readonly pollMs?: number;
 }
@@ -56,11 +58,29 @@ function lastEventId(request: FastifyRequest): string {
 export function createEventStreams(deps: { clock: Clock; random: Random; listener: Listener }): EventStreams {
   const { clock, listener } = deps;
   const byKey = new Map<string, Set<OpenStream>>();
+  // Streams of one thing that stand at the same event read together. A wake-up begins new reads: what is on its way
+  // may not have seen what we were woken for.
+  const reads = new Map<string, Map<string, ReturnType<StreamSource["read"]>>>();
   const open = new Set<OpenStream>();
   const watched = new Set<Channel>();
   let draining = false;
 
+  function readTogether(key: string, source: StreamSource, lastId: string): ReturnType<StreamSource["read"]> {
+    if (!source.shared) return source.read(lastId);
+    const shared = reads.get(key) ?? new Map<string, ReturnType<StreamSource["read"]>>();
+    const known = shared.get(lastId);
+    if (known) return known;
+    const reading = source.read(lastId).finally(() => {
+      shared.delete(lastId);
+      if (shared.size === 0 && reads.get(key) === shared) reads.delete(key);
+    });
+    shared.set(lastId, reading);
+    reads.set(key, shared);
+    return reading;
+  }
+
   listener.onReconnect(() => {
+    reads.clear();
     for (const stream of open) stream.wake();
   });
 
@@ -93,6 +113,7 @@ export function createEventStreams(deps: { clock: Clock; random: Random; listene
     },
     async open(request, reply, source) {
       let lastId = lastEventId(request);
+      const late = draining;
       // Read before the head is sent: a source that throws is still an ordinary problem document.
       let next = await source.read(lastId);
       reply.hijack();
@@ -121,7 +142,8 @@ export function createEventStreams(deps: { clock: Clock; random: Random; listene
         },
       };
       watch(source.channel);
-      const leave = register(`${source.channel} ${source.payload}`, stream);
+      const key = `${source.channel} ${source.payload}`;
+      const leave = register(key, stream);
       response.on("close", () => stream.end());
       response.on("error", () => stream.end());
       // What was stored between the first read and the registration is found by reading once more.
@@ -132,7 +154,7 @@ export function createEventStreams(deps: { clock: Clock; random: Random; listene
             response.write(frame(event));
             if (event.id !== undefined) lastId = event.id;
           }
-          if (next.done || draining) break;
+          if (next.done || late) break;
           if (response.writableNeedDrain) await drained(response, ended.signal);
           if (!woken) {
             const idleMs = Math.min(source.pollMs ?? HEARTBEAT_MS, HEARTBEAT_MS);
@@ -147,7 +169,7 @@ export function createEventStreams(deps: { clock: Clock; random: Random; listene
             if (!woken && !ended.signal.aborted) response.write(": still here\n\n");
           }
           woken = false;
-          if (!ended.signal.aborted) next = await source.read(lastId);
+          if (!ended.signal.aborted) next = await readTogether(key, source, lastId);
         }
       } catch (error) {
         // The database is away: end the stream, the browser comes back with its last id.

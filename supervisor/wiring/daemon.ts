@@ -359,8 +359,9 @@ export function createDaemon(parts: DaemonParts): Daemon {
       journal.write({ type: "owld.stopping", message: "owld stops everything in order." });
       lifetime.abort(new OwlError("supervisor.stopping", "owld is stopping."));
       await bringingUp;
-      await supervisor.drainAll();
-      await proxies.stop();
+      // The door first: a client that comes now waits in systemd's backlog (or is refused), instead of being let in to
+      // a 503. What is in flight ends meanwhile, answered by services that drain.
+      await Promise.all([proxies.stop(), supervisor.drainAll()]);
       supervisor.letGo();
       await surroundings.stop();
       await database.stop();

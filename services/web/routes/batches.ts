@@ -139,6 +139,7 @@ export const batchRoutes: Routes = (app, deps) => {
       await deps.streams.open(request, reply, {
         channel: "owl_observe",
         payload: `batch:${id}`,
+        shared: true,
         pollMs: STREAM_POLL_MS,
         async read(lastId) {
           const row = await findBatch(deps.db, id, accountId);

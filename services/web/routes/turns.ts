@@ -96,6 +96,7 @@ export const turnRoutes: Routes = (app, deps) => {
       await deps.streams.open(request, reply, {
         channel: "owl_turn",
         payload: id,
+        shared: true,
         async read(lastId) {
           const after = /^\d{1,9}$/.test(lastId) ? Number(lastId) : 0;
           const rows = await listTurnEvents(deps.db, id, after);

@@ -237,7 +237,7 @@ export class ClientConnection {
     if (isFailure(reason)) counters.failures++;
     else counters.refuse(reason);
     const parser = this.#parser;
-    const seen = parser.headDone && !parser.hasTrailers ? parser : null;
+    const seen = parser.headDone ? parser : null;
     const answer = answerFor(reason, {
       accept: seen === null ? null : findValue(seen, "accept"),
       acceptLanguage: seen === null ? null : findValue(seen, "accept-language"),

@@ -3,6 +3,7 @@
 
 import { createRequire } from "node:module";
 import { invariant } from "../../../config/errors.ts";
+import type { HeadView } from "../core/head-view.ts";
 import { latin1Of } from "./read-buffers.ts";
 
 interface LlhttpExports {
@@ -85,7 +86,7 @@ export class MessageParser {
   readonly #onHeadComplete: () => HeadVerdict;
   #parser: number;
 
-  /** Head text and header positions of the message under way (see core/head-view.ts); trailers after the head. */
+  /** Head text and header positions of the message under way (see core/head-view.ts). */
   text = "";
   spans: number[] = [];
   /** URL or reason phrase: positions in `text`. */
@@ -112,6 +113,8 @@ export class MessageParser {
   #paused = 0;
   #stop: "complete" | "refused" | null = null;
   #trailers = false;
+  #trailerText = "";
+  #trailerSpans: number[] = [];
   #trailerBytes = 0;
   #lastWasName = false;
   #lineOpen = false;
@@ -136,9 +139,9 @@ export class MessageParser {
     return !this.headDone && this.#headBytes > 0;
   }
 
-  /** True when `text` and `spans` are the message's trailers. */
-  get hasTrailers(): boolean {
-    return this.#trailers;
+  /** The message's trailers, or null. */
+  get trailers(): HeadView | null {
+    return this.#trailers ? { text: this.#trailerText, spans: this.#trailerSpans } : null;
   }
 
   /** Why it failed, in llhttp's words. */
@@ -275,26 +278,27 @@ export class MessageParser {
   #onTrailer(at: number, length: number, isName: boolean): number {
     if (!this.#trailers) {
       this.#trailers = true;
-      this.spans = [];
-      this.text = "";
+      this.#trailerSpans = [];
+      this.#trailerText = "";
       this.#trailerBytes = 0;
     }
     this.#trailerBytes += length;
     if (this.#trailerBytes > this.#headLimit) return FAIL;
     // Trailers are rare and small: the pieces are copied out one by one.
     const piece = memory.toString("latin1", at, at + length);
-    const start = this.text.length;
-    const phase = this.spans.length & 3;
+    const spans = this.#trailerSpans;
+    const start = this.#trailerText.length;
+    const phase = spans.length & 3;
     const continues = isName ? phase === 2 && this.#lastWasName : phase === 0 && !this.#lastWasName;
-    if (continues && this.spans.length > 0) {
+    if (continues && spans.length > 0) {
       // The separator written behind the piece before is taken back.
-      this.text = this.text.slice(0, this.spans[this.spans.length - 1]) + piece;
-      this.spans[this.spans.length - 1] = this.text.length;
+      this.#trailerText = this.#trailerText.slice(0, spans[spans.length - 1]) + piece;
+      spans[spans.length - 1] = this.#trailerText.length;
     } else {
-      this.text += piece;
-      this.spans.push(start, start + length);
+      this.#trailerText += piece;
+      spans.push(start, start + length);
     }
-    this.text += isName ? ": " : "\r\n";
+    this.#trailerText += isName ? ": " : "\r\n";
     this.#lastWasName = isName;
     return OK;
   }

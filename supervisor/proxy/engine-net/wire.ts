@@ -57,8 +57,8 @@ export function lengthOf(parts: readonly number[]): number {
 
 /** The last chunk, with the trailers that go on. */
 export function lastChunk(message: MessageParser | null): string {
-  if (message === null || !message.hasTrailers) return "0\r\n\r\n";
-  return `0\r\n${keptLines(message, droppedTrailers(message))}\r\n`;
+  const trailers = message?.trailers ?? null;
+  return trailers === null ? "0\r\n\r\n" : `0\r\n${keptLines(trailers, droppedTrailers(trailers))}\r\n`;
 }
 
 /** HTTP/1.1 status line of an answer as received. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { type MetricFacts, metricSamples } from "../../../../supervisor/core/metric-samples.ts";
-import { NO_COUNTERS } from "../../../../supervisor/core/proxy-sums.ts";
-import { AT, STATUS } from "../../../support/control.ts";
+import { NO_COUNTERS } from "../../../supervisor/core/proxy-sums.ts";
+import { type MetricFacts, metricSamples } from "../../../supervisor/metric-samples.ts";
+import { AT, STATUS } from "../../support/control.ts";
 
 const facts: MetricFacts = { status: STATUS, rollouts: [], proxy: NO_COUNTERS, work: null, events: [] };
 

@@ -1,9 +1,9 @@
 // What /metrics tells, as numbers with labels: from status, rollouts, proxy counters and the metastore's figures. Pure.
 // Invariant: what is not known (no database, no rollout yet) is left out, never 0. Names never change their meaning.
 
-import { INSTANCE_STATES, type Rollout, type Status, SUPERVISOR_STATES } from "../../config/control-api.ts";
-import type { ProxyCounters } from "../../config/proxy-feed.ts";
-import type { WorkFigures } from "../ports.ts";
+import { INSTANCE_STATES, type Rollout, type Status, SUPERVISOR_STATES } from "../config/control-api.ts";
+import type { ProxyCounters } from "../config/proxy-feed.ts";
+import type { WorkFigures } from "./ports.ts";
 
 export interface MetricValue {
   readonly labels: Readonly<Record<string, string>>;
