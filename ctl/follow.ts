@@ -40,6 +40,6 @@ export async function follow(rollout: Rollout, options: FollowOptions, deps: Com
     throw error;
   }
   if (options.json) terminal.out(asLine(end));
-  else for (const line of rolloutEndLines(end, text, terminal.paintOut)) terminal.out(line);
+  else for (const line of rolloutEndLines(end, text, terminal.paintOut, true)) terminal.out(line);
   return end.state === "failed" || end.state === "cancelled" ? EXIT.failed : EXIT.done;
 }

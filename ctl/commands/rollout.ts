@@ -117,8 +117,5 @@ async function cancel(id: string | undefined, options: { json?: boolean }, deps:
     wanted = status.rollout.id;
   }
   const rollout = await deps.client().send<Rollout>("DELETE", ROUTES.rollout(wanted));
-  if (options.json) terminal.out(JSON.stringify(rollout));
-  else
-    for (const line of [text.rollout.cancelAsked(rollout.id), ...rolloutEndLines(rollout, text, terminal.paintOut)])
-      terminal.out(line);
+  terminal.out(options.json ? JSON.stringify(rollout) : text.rollout.cancelAsked(rollout.id));
 }

@@ -6,10 +6,11 @@ import { elapsed } from "./figures.ts";
 import { rolloutColour } from "./status-view.ts";
 import type { Paint } from "./terminal.ts";
 
-export function rolloutEndLines(rollout: Rollout, text: Text, paint: Paint): string[] {
+/** `serving`: one that still runs was waited for until its new instances serve. */
+export function rolloutEndLines(rollout: Rollout, text: Text, paint: Paint, serving = false): string[] {
   const tookMs = rollout.endedAt === null ? null : Date.parse(rollout.endedAt) - Date.parse(rollout.startedAt);
   const took = tookMs === null ? "" : ` ${text.rollout.took(elapsed(tookMs))}`;
-  const state = rollout.state === "running" ? text.rollout.serving : text.rollout.states[rollout.state];
+  const state = serving && rollout.state === "running" ? text.rollout.serving : text.rollout.states[rollout.state];
   const lines = [
     `${paint(`${text.rollout.kinds[rollout.kind]} ${rollout.id}`, "bold")} ${paint(state, rolloutColour(rollout.state))}${took}`,
   ];

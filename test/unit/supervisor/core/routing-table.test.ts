@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { buildTable } from "../../../../supervisor/core/routing-table.ts";
+import { instance } from "../../../support/rollout-world.ts";
+
+const routes = [{ host: "*", path: "/", bodyBytes: null }];
+const web = (number: number) =>
+  instance({ id: `web-${number}`, service: "web", number, target: { socket: `/run/web-${number}.sock` } });
+
+test("only those ready and staying are in the table", () => {
+  const instances = [
+    web(1),
+    { ...web(2), state: "starting" as const },
+    { ...web(3), state: "unhealthy" as const },
+    { ...web(4), leaving: "unrouting" as const, wanted: "down" as const },
+  ];
+  const table = buildTable([{ name: "web", routes, closed: null }], instances, 3);
+  expect(table).toEqual({
+    version: 3,
+    routes: [
+      {
+        service: "web",
+        ...routes[0],
+        upstreams: [{ id: "web-1", target: { socket: "/run/web-1.sock" } }],
+        closed: null,
+      },
+    ],
+  });
+});
+
+test("a service without routes is not in it", () => {
+  expect(buildTable([{ name: "web", routes: [], closed: null }], [web(1)], 1).routes).toEqual([]);
+});
