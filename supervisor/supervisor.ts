@@ -96,7 +96,12 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
   }
 
   function routed(): readonly RoutedService[] {
-    return parts.config().services.map(({ name, routes }) => ({ name, routes, closed: null }));
+    const closed = parts.closed();
+    return parts.config().services.map((service) => ({
+      name: service.name,
+      routes: service.routes,
+      closed: service.bundled ? closed : null,
+    }));
   }
 
   function wake(): void {

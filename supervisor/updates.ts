@@ -4,9 +4,9 @@
 import { existsSync } from "node:fs";
 import type { Rollout, RolloutPlan, UpdateRequest } from "../config/control-api.ts";
 import { OwlError } from "../config/errors.ts";
+import { nearest } from "../config/nearest.ts";
 import type { Clock } from "../config/time.ts";
 import { formatDuration } from "../config/units.ts";
-import { nearest } from "../config/nearest.ts";
 import type { Manifest } from "./core/manifest.ts";
 import { courseSteps, type ReleaseRef, type UpdateCourse } from "./core/update-course.ts";
 import { planUpdate, type UpdateFacts, type UpdatePlanned, type UpdateRefused } from "./core/update-plan.ts";
@@ -85,7 +85,10 @@ export function createUpdates(parts: UpdatesParts): Updates {
     return await compare(manifest, overlap);
   }
 
-  function describe(course: Pick<UpdateCourse, "kind" | "plan" | "restoreFrom">, notes: readonly string[]): RolloutPlan {
+  function describe(
+    course: Pick<UpdateCourse, "kind" | "plan" | "restoreFrom">,
+    notes: readonly string[],
+  ): RolloutPlan {
     const whole = { ...course, step: "stage", failure: null } as UpdateCourse;
     const { graceMs, readyMs, webReplicas, workers } = parts.figures();
     const expectedMs = readyMs * (webReplicas + workers) + 30_000;
@@ -134,9 +137,13 @@ export function createUpdates(parts: UpdatesParts): Updates {
         wanted,
         staged.map((one) => one.version),
       );
-      throw new OwlError("rollback.unknown", `There is no release ${wanted} here.${near ? ` Did you mean ${near}?` : ""}`, {
-        next: `Here are: ${staged.map((one) => one.version).join(", ") || "none"}.`,
-      });
+      throw new OwlError(
+        "rollback.unknown",
+        `There is no release ${wanted} here.${near ? ` Did you mean ${near}?` : ""}`,
+        {
+          next: `Here are: ${staged.map((one) => one.version).join(", ") || "none"}.`,
+        },
+      );
     }
     const manifest = await parts.manifest(to);
     const database = await parts.databaseFacts();
@@ -147,14 +154,20 @@ export function createUpdates(parts: UpdatesParts): Updates {
     if (code && queue) return { to, restoreFrom: null, lost: null };
     const copy = present?.before?.version === wanted ? present.copy : null;
     if (copy === null || !existsSync(copy))
-      throw new OwlError("rollback.noCopy", `${wanted} cannot live with the database of now, and no copy from before is here.`, {
-        next: "Restore a backup of your own, or update to a newer release instead.",
-        data: { ahead },
-      });
+      throw new OwlError(
+        "rollback.noCopy",
+        `${wanted} cannot live with the database of now, and no copy from before is here.`,
+        {
+          next: "Restore a backup of your own, or update to a newer release instead.",
+          data: { ahead },
+        },
+      );
     return { to, restoreFrom: copy, lost: await parts.writesSince(copy) };
   }
 
-  function begin(course: Pick<UpdateCourse, "kind" | "source" | "overlapAsked" | "to" | "restoreFrom" | "approval">): Rollout {
+  function begin(
+    course: Pick<UpdateCourse, "kind" | "source" | "overlapAsked" | "to" | "restoreFrom" | "approval">,
+  ): Rollout {
     parts.refuseWhileBusy();
     const { graceMs, readyMs, webReplicas } = parts.figures();
     return parts.runner.begin({ ...course, from: parts.running }, 2 * graceMs + readyMs * (webReplicas + 1) + 30_000);
@@ -197,7 +210,11 @@ export function createUpdates(parts: UpdatesParts): Updates {
       refuseUnlessBundled();
       const { version, path } = await parts.stage(source, never);
       if (version === parts.running.version)
-        return { ...describe({ kind: "update", plan: null, restoreFrom: null }, [`${version} is what runs already.`]), changes: false, steps: [] };
+        return {
+          ...describe({ kind: "update", plan: null, restoreFrom: null }, [`${version} is what runs already.`]),
+          changes: false,
+          steps: [],
+        };
       const plan = await assess({ version, path }, overlap ?? false);
       if (plan.verdict === "refused") throw new OwlError(plan.code, plan.reason, { next: plan.next });
       return describe({ kind: "update", plan, restoreFrom: null }, noteOf(plan, version));

@@ -17,10 +17,10 @@ import type { InstanceLogs, Preflight, ProxySet } from "../ports.ts";
 import type { RolloutRunner } from "../rollout-runner.ts";
 import type { ServiceWishes } from "../service-wishes.ts";
 import type { Store } from "../state/store.ts";
+import type { Updates } from "../updates.ts";
 import type { Control } from "./control.ts";
 import { eventStream } from "./event-lines.ts";
 import { unknownInstance, unknownRollout, unknownService } from "./names.ts";
-import type { Updates } from "../updates.ts";
 import { explain, type WhyParts } from "./why.ts";
 
 export interface OperationParts extends WhyParts {

@@ -32,6 +32,8 @@ export interface DatabaseDeps {
   readonly adminPassword: string | null;
   /** May incompatible migrations run at this start? No, while adopted instances of another release live. */
   readonly mayMigrateIncompatibly?: () => boolean;
+  /** Whether migrations and prepare are ours now; no, while an update is under way. */
+  readonly mayPrepare?: () => boolean;
   /** Tests: facts of the machine the managed server should go by. */
   readonly facts?: ManagedDeps["facts"];
 }
@@ -135,7 +137,7 @@ export function createDatabaseService(deps: DatabaseDeps): DatabaseService {
       if (!config.usesDatabase || url !== null) return;
       const up = await bringUp(say, signal);
       adminUrl = up.admin;
-      if (config.bundled) {
+      if (config.bundled && (deps.mayPrepare?.() ?? true)) {
         const allowIncompatible = deps.mayMigrateIncompatibly?.() ?? true;
         await migrate(up.url, join(deps.codeRoot, "migrations"), { allowIncompatible, say, signal });
         await runPrepare({

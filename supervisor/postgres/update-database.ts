@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { pinnedNode } from "../../config/load.ts";
 import { type Clock, isoTime } from "../../config/time.ts";
+import type { UpdateDatabase } from "../ports.ts";
 import type { Account } from "./account.ts";
 import { copyDataDirectory, readCopy, restoreDataDirectory } from "./copy-directory.ts";
 import { dumpDatabase, restoreDump } from "./copy-dump.ts";
-import type { UpdateDatabase } from "../ports.ts";
 import { readApplied } from "./migrate.ts";
 import { RELEASE_SCRIPTS, runReleaseStep } from "./release-step.ts";
 

@@ -64,6 +64,8 @@ export interface Releases {
   closed(): { readonly retryAfterS: number; readonly reason: string } | null;
   /** The release new instances are started from. */
   serving(): ReleaseRef;
+  /** An update is on record: it alone deals with the database's schema. */
+  underWay(): boolean;
   /** Once the database is up: goes on with an update that was cut, watches for approvals. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -87,7 +89,9 @@ export function createReleases(parts: ReleaseParts): Releases {
 
   async function staged(): Promise<readonly ReleaseRef[]> {
     const names = await readdir(paths.releases).catch(() => [] as string[]);
-    return names.filter((name) => !name.startsWith(".")).map((version) => ({ version, path: join(paths.releases, version) }));
+    return names
+      .filter((name) => !name.startsWith("."))
+      .map((version) => ({ version, path: join(paths.releases, version) }));
   }
 
   function figures() {
@@ -117,9 +121,13 @@ export function createReleases(parts: ReleaseParts): Releases {
     });
     signal.throwIfAborted();
     if (result.failed)
-      throw new OwlError("release.config", `Release ${release.version} does not accept the configuration: ${result.all}`, {
-        next: "Correct owl.yaml first, or stay with the present release.",
-      });
+      throw new OwlError(
+        "release.config",
+        `Release ${release.version} does not accept the configuration: ${result.all}`,
+        {
+          next: "Correct owl.yaml first, or stay with the present release.",
+        },
+      );
   }
 
   /** One request through the proxy, as a user would make it. */
@@ -220,7 +228,8 @@ export function createReleases(parts: ReleaseParts): Releases {
   /** Staged releases other than the running one, those lying in incoming/ staged first. */
   async function offers(): Promise<readonly PostedOffer[]> {
     const arrived = await readdir(paths.incoming).catch(() => [] as string[]);
-    for (const name of arrived.filter((one) => /\.tar(\.gz|\.zst)?$/.test(one))) await takeIncoming(join(paths.incoming, name));
+    for (const name of arrived.filter((one) => /\.tar(\.gz|\.zst)?$/.test(one)))
+      await takeIncoming(join(paths.incoming, name));
     const found: PostedOffer[] = [];
     for (const release of await staged()) {
       if (release.version === parts.version) continue;
@@ -265,6 +274,7 @@ export function createReleases(parts: ReleaseParts): Releases {
       return reason === null ? null : { retryAfterS: RETRY_AFTER_S, reason };
     },
     serving,
+    underWay: () => runner.course() !== null,
     async start() {
       if (!parts.config().bundled) return;
       const left = await removeStagingLeftovers(paths.releases);
