@@ -57,6 +57,8 @@ async function update(source: string, options: Options, deps: CommandDeps): Prom
   const client = deps.client();
   const json = options.json ?? false;
   const request: UpdateRequest = { source: resolve(cwd, source), overlap: options.overlap ?? false };
+  if (options.stage || options.plan || !(options.yes || json || options.detach))
+    terminal.err(text.commands.update.staging);
   if (options.stage) {
     const staged = await client.send<StagedAnswer>("POST", ROUTES.releases, { source: request.source });
     terminal.out(json ? JSON.stringify(staged) : text.commands.update.staged(staged.version, staged.path));

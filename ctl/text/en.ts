@@ -191,6 +191,7 @@ export const en = {
       overlap: "old and new workers together, where the releases' manifests allow it",
       plan: "say what would happen, with the worst times; touches no process (exit 10: there are changes)",
       staged: (version: string, path: string) => `Release ${version} is staged in ${path}.`,
+      staging: "unpacking and verifying the release …",
       ask: "Update now?",
     },
     rollback: {

@@ -178,6 +178,7 @@ export const ko: Text = {
       overlap: "매니페스트가 허용하면 옛 워커와 새 워커를 함께 둡니다",
       plan: "무엇을 하고 최악의 경우 얼마나 걸리는지만 보입니다. 프로세스는 건드리지 않습니다 (변경이 있으면 종료 코드 10)",
       staged: (version: string, path: string) => `릴리스 ${version}이(가) ${path}에 준비되었습니다.`,
+      staging: "릴리스를 풀어 검증하고 있습니다 …",
       ask: "지금 업데이트할까요?",
     },
     rollback: {
