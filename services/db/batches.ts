@@ -24,6 +24,7 @@ export interface BatchRow {
   readonly cursor: string;
 }
 
+// An item whose length is not known yet counts as 0: least() alone would pass over its null and say 1.
 const BATCH = `SELECT b.id, b.account_id AS "accountId", b.kind, b.request, b.state, b.total,
     jsonb_array_length(b.skipped) AS "skippedCount", b.created_at AS "createdAt", b.ended_at AS "endedAt",
     c.counts, c.partial, c."movedAt", owl.batch_active_ms(b)::float8 AS "activeMs",
@@ -36,7 +37,7 @@ const BATCH = `SELECT b.id, b.account_id AS "accountId", b.kind, b.request, b.st
              'queued', count(*) FILTER (WHERE t.state = 'queued'), 'running', count(*) FILTER (WHERE t.state = 'running'),
              'done', count(*) FILTER (WHERE t.state = 'done'), 'failed', count(*) FILTER (WHERE t.state = 'failed'),
              'cancelled', count(*) FILTER (WHERE t.state = 'cancelled')) AS counts,
-           coalesce(sum(least(1, t.seconds_done / nullif(t.seconds_total, 0)))
+           coalesce(sum(least(1, coalesce(t.seconds_done / nullif(t.seconds_total, 0), 0)))
              FILTER (WHERE t.state IN ('queued', 'running')), 0)::float8 AS partial,
            max(t.moved_at) AS "movedAt"
       FROM owl.transcription t WHERE t.batch_id = b.id) c`;

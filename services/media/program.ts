@@ -90,7 +90,7 @@ export async function runProgram(run: ProgramRun): Promise<ProgramResult> {
 /** Behind the worker itself, whose heartbeat must not wait for a decoder. */
 function lower(child: ChildProcess): void {
   try {
-    if (child.pid !== undefined) setPriority(child.pid, 10);
+    if (child.pid !== undefined) setPriority(child.pid, 5);
   } catch {
     // It ended at once, or we may not: it runs as it is.
   }

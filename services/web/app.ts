@@ -59,6 +59,9 @@ export async function createApp(deps: WebDeps): Promise<FastifyInstance> {
     requestIdHeader: "x-request-id",
     genReqId: () => deps.random.uuid(),
     forceCloseConnections: "idle",
+    // A request that reached us on an open connection while we close is answered like any other, not with 503: the
+    // proxy may not send it again.
+    return503OnClosing: false,
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, keywords: ["example"] } },
   });
   app.addSchema(problemSchema);

@@ -41,7 +41,7 @@ const pulse = createPulse({
 });
 const common = { db, queue, listener, clock, random, log, text };
 const reclaimer = createReclaimer({ ...common, stalledAfterMs, healthyForMs: pulse.healthyForMs });
-const sweeper = createSweeper(common);
+const sweeper = createSweeper({ ...common, uploadsDir: config.uploadsDir });
 const streams = createEventStreams({ clock, random, listener });
 let state: "starting" | "ready" | "draining" = "starting";
 const LINGER_MS = 300;

@@ -1,6 +1,7 @@
 // The one translator from errors to RFC 9457 problem documents. Invariant: what we did not foresee tells a reference
 // (the request id) and nothing else; its stack goes to the log.
 
+import type { IncomingMessage } from "node:http";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { Problem } from "../../config/control-api.ts";
 import { OwlError } from "../../config/errors.ts";
@@ -108,9 +109,26 @@ export function problemOf(error: unknown, requestId: string): Problem {
   );
 }
 
+/** What is read and thrown away of a body that is too large, so that the answer is not lost in a reset connection. */
+const DISCARD_BYTES = 32 * 2 ** 20;
+
+function discardBody(stream: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    stream.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > DISCARD_BYTES) resolve();
+    });
+    for (const event of ["end", "error", "close"]) stream.once(event, () => resolve());
+    if (stream.readableEnded || stream.destroyed) resolve();
+    stream.resume();
+  });
+}
+
 /** Fastify's error handler. */
-export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export async function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const document = problemOf(error, request.id);
+  if (document.status === 413) await discardBody(request.raw);
   if (document.status >= 500) request.log.error({ err: error, code: document.code }, "request failed");
   if (document.status === 503) reply.header("retry-after", "1");
   if (document.status === 429) reply.header("retry-after", String(document.data?.retryAfterS ?? 60));

@@ -2,6 +2,8 @@
 // Invariant: a turn is closed by one guarded UPDATE together with its job's removal, so a claim at the last moment
 // either wins whole or loses whole.
 
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import type { Logger } from "pino";
 import { asError } from "../../config/errors.ts";
 import type { Clock } from "../../config/time.ts";
@@ -10,6 +12,7 @@ import { forgetIdempotencyKeys } from "../db/idempotency-keys.ts";
 import type { Database } from "../db/pool.ts";
 import type { JobQueue } from "../db/queue.ts";
 import { endQueuedTurn, findUnclaimedTurns } from "../db/turns.ts";
+import { expireUploads } from "../db/uploads.ts";
 import { forgetWorkers } from "../db/workers.ts";
 import type { Text } from "../text/text.ts";
 
@@ -18,13 +21,14 @@ export interface Sweeper {
   stop(): Promise<void>;
   /** Closes the turns past their claim limit; answers how many. */
   closeUnclaimed(): Promise<number>;
-  /** Forgets expired sessions, keys and workers. */
+  /** Forgets expired sessions, keys, workers and unfinished uploads. */
   forget(): Promise<void>;
 }
 
 const EVERY_MS = 1_000;
 const FORGET_EVERY_MS = 600_000;
 const AT_ONCE = 100;
+const UPLOAD_HOURS = 48;
 
 export function createSweeper(deps: {
   readonly db: Database;
@@ -32,6 +36,8 @@ export function createSweeper(deps: {
   readonly clock: Clock;
   readonly log: Logger;
   readonly text: Text;
+  /** Where the files of uploads lie; absent: uploads are left alone. */
+  readonly uploadsDir?: string;
 }): Sweeper {
   const { db, queue, clock, log } = deps;
   const stopping = new AbortController();
@@ -58,6 +64,15 @@ export function createSweeper(deps: {
     await sweepSessions(db);
     await forgetIdempotencyKeys(db);
     await forgetWorkers(db);
+    if (deps.uploadsDir !== undefined) await forgetUploads(deps.uploadsDir);
+  }
+
+  /** Uploads that were begun and not touched for two days. */
+  async function forgetUploads(dir: string): Promise<void> {
+    for (const id of await expireUploads(db, UPLOAD_HOURS)) {
+      await rm(join(dir, id), { force: true });
+      log.info({ upload: id }, "unfinished upload forgotten");
+    }
   }
 
   async function every(ms: number, run: () => Promise<unknown>): Promise<void> {

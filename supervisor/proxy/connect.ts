@@ -26,12 +26,14 @@ export function connectUpstream(
       ? netConnect({ path: target.socket, ...options })
       : netConnect({ host: target.host, port: target.port, noDelay: true, ...options });
   let settled = false;
-  const cancelTimer = clock.after(limitMs, () => {
+  // After a busy moment of ours the timer comes before the connection that has long been made: look once more first.
+  const cancelTimer = clock.after(limitMs, () => setImmediate(giveUp));
+  const giveUp = () => {
     if (settle()) {
       socket.destroy();
       outcome.failed("timedOut", `no connection within ${limitMs} ms`);
     }
-  });
+  };
   const onError = (error: Error) => {
     if (settle()) {
       socket.destroy();

@@ -39,6 +39,7 @@ interface AppDescription {
 /** Builds the archive at `output` (written beside it and renamed); answers its manifest. Throws `release.*`. */
 export async function buildRelease(request: BuildRequest): Promise<Manifest> {
   const { root, say } = request;
+  await buildPages(root, say);
   say("collecting files");
   const paths = await collect(root);
   const described = await describeApp(root);
@@ -125,6 +126,14 @@ async function productionPackages(root: string): Promise<string[]> {
 async function describeApp(root: string): Promise<AppDescription> {
   const { stdout } = await run(process.execPath, [join(root, "services/prepare/describe.ts")], { cwd: root });
   return JSON.parse(stdout) as AppDescription;
+}
+
+/** The pages are part of a release, built from its own sources by a program of the application. */
+async function buildPages(root: string, say: BuildRequest["say"]): Promise<void> {
+  const program = join(root, "services/web/pages/build.ts");
+  if ((await lstat(program).catch(() => null)) === null) return;
+  say("building the pages");
+  await run(process.execPath, [program, "--alone"], { cwd: root });
 }
 
 async function readNotes(root: string): Promise<Manifest["notes"]> {

@@ -41,6 +41,8 @@ export interface Owld {
   readonly child: ChildProcess;
   readonly exited: Promise<OwldExit>;
   ask<T>(method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly body: T }>;
+  /** The whole answer as text. */
+  text(path: string): Promise<string>;
   status(): Promise<Status>;
   /** Resolves with the status once it is as asked; fails when owld ends first. */
   until(holds: (status: Status) => boolean): Promise<Status>;
@@ -95,7 +97,11 @@ export async function createOwldHome(yaml: string): Promise<OwldHome> {
 }
 
 function createOwld(child: ChildProcess, exited: Promise<OwldExit>, socketPath: string, log: () => string): Owld {
-  const ask = <T>(method: string, path: string, body?: unknown): Promise<{ status: number; body: T }> =>
+  const ask = async <T>(method: string, path: string, body?: unknown): Promise<{ status: number; body: T }> => {
+    const { status: code, text: answer } = await raw(method, path, body);
+    return { status: code, body: JSON.parse(answer || "null") as T };
+  };
+  const raw = (method: string, path: string, body?: unknown): Promise<{ status: number; text: string }> =>
     new Promise((resolve, reject) => {
       const text = body === undefined ? undefined : JSON.stringify(body);
       const headers = text === undefined ? {} : { "content-type": "application/json" };
@@ -105,9 +111,7 @@ function createOwld(child: ChildProcess, exited: Promise<OwldExit>, socketPath: 
         response.on("data", (chunk: string) => {
           answer += chunk;
         });
-        response.on("end", () =>
-          resolve({ status: response.statusCode ?? 0, body: JSON.parse(answer || "null") as T }),
-        );
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, text: answer }));
         response.on("error", reject);
       });
       asked.on("error", reject);
@@ -118,6 +122,7 @@ function createOwld(child: ChildProcess, exited: Promise<OwldExit>, socketPath: 
     child,
     exited,
     ask,
+    text: async (path) => (await raw("GET", path)).text,
     status,
     async until(holds) {
       let last: Status | null = null;

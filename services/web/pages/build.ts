@@ -23,6 +23,8 @@ export interface BuildPagesOptions {
   readonly outDir?: string;
   /** Build even when the manifest's hash matches. */
   readonly force?: boolean;
+  /** Keep nothing of earlier builds: a release holds its own alone, so that the same commit gives the same bytes. */
+  readonly alone?: boolean;
 }
 
 /**
@@ -32,8 +34,10 @@ export interface BuildPagesOptions {
 export async function buildPages(options: BuildPagesOptions = {}): Promise<BuildManifest> {
   const outDir = options.outDir ?? join(ROOT, ".build/pages");
   const sources = await hashSources();
-  const before = await readManifest(outDir);
-  if (before && before.sources === sources && !options.force) return before;
+  const found = await readManifest(outDir);
+  if (found && found.sources === sources && !options.force && !(options.alone && found.previous.length > 0))
+    return found;
+  const before = options.alone ? null : found;
 
   const assets = join(outDir, "assets");
   await mkdir(assets, { recursive: true });
@@ -109,6 +113,7 @@ async function hashSources(): Promise<string> {
     .filter((entry) => entry.isFile() && !SERVER_FILES.has(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
+  for (const name of ["en.ts", "ko.ts", "text.ts"]) paths.push(join(ROOT, "services/text", name));
   for (const path of paths) hash.update(`${relative(HERE, path)}\0`).update(await readFile(path));
   for (const name of PACKAGES) {
     const text = await readFile(join(ROOT, "node_modules", name, "package.json"), "utf8");
@@ -148,7 +153,10 @@ async function prune(assets: string, manifest: BuildManifest): Promise<void> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const manifest = await buildPages({ force: process.argv.includes("--force") });
+  const manifest = await buildPages({
+    force: process.argv.includes("--force"),
+    alone: process.argv.includes("--alone"),
+  });
   const first = manifest.first.reduce((sum, name) => sum + (manifest.files[name] ?? 0), 0);
   const style = manifest.files[manifest.style] ?? 0;
   process.stdout.write(`first load ${((first + style) / 1024).toFixed(1)} KiB compressed\n`);

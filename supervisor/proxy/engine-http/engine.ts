@@ -7,8 +7,9 @@ import { type AnswerReason, NO_CONTEXT, rawAnswer } from "../answers.ts";
 import type { Engine, EngineDeps } from "../engine.ts";
 import { DRAIN_IDLE_MS } from "../limits.ts";
 import type { Upstream } from "../upstreams.ts";
-import { answerRaw, HttpExchange } from "./exchange.ts";
+import { HttpExchange } from "./exchange.ts";
 import { createIdlePool } from "./idle-pool.ts";
+import { answerRaw } from "./own-answers.ts";
 
 /** The engine; nothing is opened until a connection is served. */
 export function createHttpEngine(deps: EngineDeps): Engine {

@@ -1,28 +1,24 @@
 // One request and its answer in the reference engine. The client's body is read only once the upstream is connected,
 // so nothing has to be kept for a retry.
 
-import {
-  Agent,
-  type ClientRequest,
-  request as httpRequest,
-  type IncomingMessage,
-  type ServerResponse,
-} from "node:http";
+import { type ClientRequest, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { type AnswerContext, type AnswerReason, answerFor, isFailure } from "../answers.ts";
+import { type AnswerReason, isFailure } from "../answers.ts";
 import { connectUpstream } from "../connect.ts";
 import { forwardingFlat, requestIdOf } from "../core/forwarding.ts";
 import { keptFlat, keptLines, viewOf } from "../core/head-view.ts";
 import { scanRequest } from "../core/request-head.ts";
-import { droppedTrailers, hasNoBody, scanResponse } from "../core/response-head.ts";
+import { hasNoBody, scanResponse } from "../core/response-head.ts";
 import { hostName, pathOf } from "../core/route-match.ts";
 import { Dispatch } from "../dispatch.ts";
 import type { EngineDeps } from "../engine.ts";
-import { LINGER_BYTES, LINGER_MS, RESPONSE_HEADER_BYTES } from "../limits.ts";
+import { RESPONSE_HEADER_BYTES } from "../limits.ts";
 import { plainAddress } from "../trust.ts";
 import { openTunnel, switchingHead } from "../tunnel.ts";
 import type { MovableStream, Upstream } from "../upstreams.ts";
-import type { IdlePool, UpstreamConnection } from "./idle-pool.ts";
+import type { IdlePool } from "./idle-pool.ts";
+import { answerRaw, lingeringClose, trailersOf, writeInformation } from "./own-answers.ts";
+import { openConnection, type UpstreamConnection } from "./upstream-connection.ts";
 
 export interface ExchangeDeps {
   readonly deps: EngineDeps;
@@ -376,82 +372,4 @@ export class HttpExchange implements MovableStream {
       bytesOut: this.#bytesOut,
     });
   }
-}
-
-/** Wraps a connected socket so that requests go out on it, one after the other. */
-function openConnection(socket: Socket): UpstreamConnection {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1, maxFreeSockets: 1, keepAliveMsecs: 0 });
-  let handed = false;
-  agent.createConnection = (_options, callback) => {
-    if (handed) {
-      callback?.(new Error("the connection is closed"), socket);
-      return undefined;
-    }
-    handed = true;
-    return socket;
-  };
-  return {
-    socket,
-    agent,
-    close() {
-      agent.destroy();
-      socket.destroy();
-    },
-  };
-}
-
-/** Answers by ourselves; returns the status. The connection is closed after a refusal of the request itself. */
-export function answerRaw(
-  response: ServerResponse,
-  request: IncomingMessage,
-  reason: AnswerReason,
-  requestId: string | null,
-  retryAfterS?: number,
-  close = false,
-): number {
-  const context: AnswerContext = {
-    accept: request.headers.accept ?? null,
-    acceptLanguage: request.headers["accept-language"] ?? null,
-    requestId,
-    ...(retryAfterS === undefined ? {} : { retryAfterS }),
-  };
-  const answer = answerFor(reason, context);
-  response.sendDate = false;
-  if (close || answer.status < 404 || answer.status === 413 || answer.status >= 500 === false || !request.complete) {
-    response.shouldKeepAlive = false;
-  }
-  response.writeHead(answer.status, answer.phrase, [
-    ...answer.headers,
-    "Connection",
-    response.shouldKeepAlive ? "keep-alive" : "close",
-  ]);
-  response.end(request.method === "HEAD" ? undefined : answer.body);
-  return answer.status;
-}
-
-/** Reads and drops what the client still sends, at most 1 MiB or 1 s, so that it can read the answer before the end. */
-function lingeringClose(request: IncomingMessage, deps: EngineDeps): void {
-  let dropped = 0;
-  request.removeAllListeners("data");
-  request.on("data", (chunk: Buffer) => {
-    dropped += chunk.length;
-    if (dropped > LINGER_BYTES) request.socket.destroy();
-  });
-  request.resume();
-  deps.clock.after(LINGER_MS, () => request.socket.destroy(), { unref: true });
-}
-
-function writeInformation(response: ServerResponse, status: number, headers: readonly string[]): void {
-  const fields: Record<string, string> = {};
-  for (let at = 0; at < headers.length; at += 2) fields[headers[at] ?? ""] = headers[at + 1] ?? "";
-  response.writeInformation(status, fields);
-}
-
-/** Trailers that go on, as node:http wants them. */
-function trailersOf(message: IncomingMessage): [string, string][] {
-  const view = viewOf(message.rawTrailers);
-  const flat = keptFlat(view, droppedTrailers(view));
-  const pairs: [string, string][] = [];
-  for (let at = 0; at < flat.length; at += 2) pairs.push([flat[at] ?? "", flat[at + 1] ?? ""]);
-  return pairs;
 }

@@ -1,18 +1,10 @@
 // Idle upstream connections of the reference engine, for GET, HEAD and OPTIONS only.
 // Invariant: a socket in here carries no request, and is closed as soon as its upstream leaves the table.
 
-import type { Agent } from "node:http";
-import type { Socket } from "node:net";
 import type { Clock } from "../../../config/time.ts";
 import { UPSTREAM_IDLE_MS, UPSTREAM_MOST_IDLE } from "../limits.ts";
 import type { Upstream } from "../upstreams.ts";
-
-/** One upstream socket with the agent that sends requests on it, and only on it. */
-export interface UpstreamConnection {
-  readonly socket: Socket;
-  readonly agent: Agent;
-  close(): void;
-}
+import type { UpstreamConnection } from "./upstream-connection.ts";
 
 export interface IdlePool {
   take(upstream: Upstream): UpstreamConnection | null;

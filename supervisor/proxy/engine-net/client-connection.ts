@@ -116,7 +116,8 @@ export class ClientConnection {
   #judge(): HeadVerdict {
     const parser = this.#parser;
     const { text, lineStart, lineEnd } = parser;
-    this.#method = text.substring(0, lineStart - 1).trimStart();
+    // llhttp passes over empty lines before the method and further spaces behind it.
+    this.#method = text.substring(0, lineStart).trim();
     this.minor = parser.minor;
     const line = {
       method: this.#method,

@@ -4,7 +4,9 @@
 export const READ_BYTES = 64 * 1024;
 /** Bodies above this are read into a buffer of their own, so that they are passed on without being copied. */
 export const BULK_BYTES = 16 * 1024;
-const MOST_SPARE = 64;
+/** Fewer and larger reads for bulk: what a Unix socket holds comes in one. */
+const BULK_READ_BYTES = 256 * 1024;
+const MOST_SPARE = 32;
 
 /** One for all: small answers, event streams, idle connections. */
 export const SHARED_BUFFER: Buffer = Buffer.allocUnsafeSlow(READ_BYTES);
@@ -13,7 +15,7 @@ const spare: Buffer[] = [];
 
 /** A buffer for one bulk transfer. */
 export function takeBuffer(): Buffer {
-  return spare.pop() ?? Buffer.allocUnsafeSlow(READ_BYTES);
+  return spare.pop() ?? Buffer.allocUnsafeSlow(BULK_READ_BYTES);
 }
 
 /** Gives a buffer back that nothing refers to. */

@@ -1,6 +1,8 @@
 // Batches over the real web, a real PostgreSQL with pg-boss and real worker processes.
 
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { archiveOf, engineScript } from "../../support/recordings.ts";
@@ -11,6 +13,7 @@ let web: WebClient;
 let engine: Awaited<ReturnType<typeof engineScript>>;
 let archive: string;
 let dir: string;
+let socket: string;
 
 beforeAll(async () => {
   dir = await mkdtemp("/tmp/owl-batches-");
@@ -21,7 +24,9 @@ beforeAll(async () => {
     archiveRoots: [archive],
     transcription: { engine: "command", command: engine.command },
   });
-  web = (await services.web()).client;
+  const program = await services.web();
+  socket = program.socket;
+  web = program.client;
   await web.signIn();
 });
 afterAll(async () => {
@@ -115,6 +120,7 @@ describe("enqueueing", () => {
     const { status, body } = await web.call("POST", "/api/batches", request("large"));
     expect(status).toBe(202);
     const now = await batch(body.batchId);
+    expect(now).toMatchObject({ progress: 0, throughput: null, etaSeconds: null });
     expect(now.counts).toEqual({ queued: 10_000, running: 0, done: 0, failed: 0, cancelled: 0 });
     const { rows } = await services.sql.query(
       `SELECT count(DISTINCT xmin::text)::int AS transactions, count(*)::int AS items FROM owl.transcription WHERE batch_id = $1`,
@@ -175,7 +181,52 @@ describe("a running batch", () => {
     expect((await alone.exited).code).toBe(0);
   });
 
-  test("goes on when client and status view are gone, and its items carry on through pause and resume", async () => {
+  test("goes on to its end when the client that started it and the one that watched it are killed", async () => {
+    await archiveOf(join(archive, "laptop"), 12);
+    const program = new URL("../../support/programs/batch-client.ts", import.meta.url).pathname;
+    const client = async (...args: string[]) => {
+      const child = spawn(process.execPath, [program, socket, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+      const [line] = (await once(child.stdout, "data")) as [Buffer];
+      const kill = async () => {
+        child.kill("SIGKILL");
+        await once(child, "exit");
+      };
+      return { id: line.toString().trim(), kill };
+    };
+    const starter = await client("start", join(archive, "laptop"));
+    const watcher = await client("watch", starter.id);
+    const worker = await services.worker();
+    await until("it is under way", async () => (await batch(starter.id)).counts.done >= 1);
+    await Promise.all([starter.kill(), watcher.kill()]);
+    expect((await over(starter.id)).counts).toMatchObject({ done: 12, failed: 0 });
+    worker.child.kill("SIGTERM");
+    await worker.exited;
+  });
+
+  test("whose recording ends every worker is failed in the end, and with it the batch", async () => {
+    await archiveOf(join(archive, "poison"), 1);
+    const poison = join(dir, "poison.sh");
+    await writeFile(poison, "#!/bin/sh\nkill -9 $PPID\n");
+    await chmod(poison, 0o755);
+    const { body } = await web.call("POST", "/api/batches", request("poison"));
+    const transcription = { engine: "command", command: [poison, "{file}"] } as const;
+    let workers = 0;
+    while ((await batch(body.batchId)).endedAt === null) {
+      expect(workers).toBeLessThan(10);
+      const worker = await services.worker(undefined, { transcription });
+      workers += 1;
+      await worker.exited;
+      // As owld does when it sees a worker's process exit.
+      await services.sql.query("UPDATE owl.worker SET gone_at = clock_timestamp() WHERE id = $1", [worker.id]);
+      await until("it is reclaimed", async () => (await batch(body.batchId)).counts.running === 0);
+    }
+    const end = await batch(body.batchId);
+    expect(end).toMatchObject({ state: "failed", counts: { failed: 1, queued: 0, running: 0 } });
+    const { items } = (await web.call("GET", `/api/batches/${body.batchId}/items`)).body;
+    expect(items[0].message).toContain("lost several times");
+  });
+
+  test("goes on when a status view is closed, and its items carry on through pause and resume", async () => {
     const worker = await services.worker();
     const id = await start("paused", 16);
     const watching = web.events(`/api/batches/${id}/events`, { stop: () => true });
@@ -188,6 +239,7 @@ describe("a running batch", () => {
     });
     expect(still).toMatchObject({ state: "paused", etaSeconds: null });
     expect(still.counts.queued).toBeGreaterThan(0);
+    expect(still.progress).toBeCloseTo(still.counts.done / 16, 5);
     const { rows } = await services.sql.query(
       `SELECT count(*)::int AS n FROM pgboss.job j JOIN owl.transcription t ON t.queue_job = j.id
         WHERE t.batch_id = $1 AND j.state = 'created'`,

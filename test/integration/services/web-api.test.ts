@@ -1,5 +1,6 @@
 // The web API's guards on a real process: sessions, ownership, roles, origins, bad input, idempotency, documents.
 
+import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   createWebClient,
@@ -116,6 +117,29 @@ test.each([
   expect(answer.headers["content-type"]).toContain("application/problem+json");
   expect(answer.body).toMatchObject({ code: expect.stringMatching(/^request\./), status: answer.status });
   expect((await client.call("GET", `/api/conversations/${id}`)).body.turns).toEqual([]);
+});
+
+test("a body that is too large is read to its end, so that its refusal arrives on an unbroken connection", async () => {
+  const size = 2_000_000;
+  const socket = connect(web.socket);
+  let answer = "";
+  const over = new Promise<void>((resolve, reject) => {
+    socket.on("data", (chunk) => {
+      answer += chunk;
+      if (answer.includes("request.tooLarge")) resolve();
+    });
+    socket.on("error", reject);
+    socket.on("close", () => resolve());
+  });
+  socket.write(
+    `POST /api/session HTTP/1.1\r\nhost: owl.test\r\ncontent-type: application/json\r\ncontent-length: ${size}\r\n\r\n`,
+  );
+  for (let sent = 0; sent < size; sent += 50_000) {
+    if (!socket.write("x".repeat(50_000))) await new Promise((resolve) => socket.once("drain", resolve));
+  }
+  await over;
+  expect(answer).toMatch(/^HTTP\/1.1 413 /);
+  socket.destroy();
 });
 
 test("odd ids, marks and JSON are 4xx, unknown paths 404", async () => {

@@ -10,7 +10,9 @@ const OWLCTL = `${PROJECT}/ctl/owlctl`;
 const FILES =
   // The last one may have been made for us: an empty directory of the administrator's, not ours to remove.
   "mkdir -p /etc/sysusers.d; find / -xdev \\( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /var/tmp -o -path /run/systemd " +
-  "-o -path /run/user -o -path /var/lib/systemd -o -path '/etc/*-' -o -path /etc/.pwd.lock -o -path /var/log -o -path /root -o -path /run/dbus -o -path /run/udev \\) -prune -o -print | sort; " +
+  "-o -path /run/user -o -path /var/lib/systemd -o -path '/etc/*-' -o -path /etc/.pwd.lock -o -path /var/log -o -path /root -o -path /run/dbus -o -path /run/udev " +
+  // The checkout is shown inside, and whoever works on it meanwhile is not the uninstallation.
+  `-o -path ${PROJECT} \\) -prune -o -print | sort; ` +
   "find /run -maxdepth 1 | sort";
 
 let before: string[];

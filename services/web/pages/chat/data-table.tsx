@@ -3,7 +3,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
 import { csvOf } from "../core/csv.ts";
-import { type Direction, sortedRows } from "../core/sort.ts";
+import { type Direction, isNumberColumn, sortedRows } from "../core/sort.ts";
 import { saveFile } from "../parts/save-file.ts";
 import { languageNow, t, tCount } from "../text/text.ts";
 
@@ -24,7 +24,8 @@ interface Order {
 
 const SHOWN_ROWS = 200;
 
-export function DataTable({ head, rows, cells, align = [], name = "table" }: DataTableProps): VNode {
+export function DataTable({ head, rows, cells, align: given = [], name = "table" }: DataTableProps): VNode {
+  const align = head.map((_, column) => given[column] ?? (isNumberColumn(rows, column) ? "right" : null));
   const [order, setOrder] = useState<Order | null>(null);
   const [all, setAll] = useState(false);
   const indices = order

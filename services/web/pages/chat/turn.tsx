@@ -8,6 +8,7 @@ import { CopyButton } from "../parts/copy-button.tsx";
 import { failureText } from "../parts/failure.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useNow } from "../parts/now.ts";
+import { ownWords } from "../text/own-words.ts";
 import { languageNow, momentText, numberText, t } from "../text/text.ts";
 import { stopTurn } from "./conversation.ts";
 import { Markdown } from "./markdown.tsx";
@@ -95,7 +96,7 @@ function Ending({ turn, isLast, onAgain }: Pick<TurnProps, "turn" | "isLast" | "
       {turn.state === "failed" && (
         <div class="failure" role="alert">
           <Icon name="alert" />
-          <p>{turn.message ?? t("turn.failed")}</p>
+          <p>{turn.message === null ? t("turn.failed") : ownWords(turn.message, languageNow())}</p>
           {isLast && again}
         </div>
       )}

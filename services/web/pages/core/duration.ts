@@ -2,15 +2,16 @@
 
 export type Language = "ko" | "en";
 
-const UNITS: Readonly<Record<Language, Readonly<Record<"d" | "h" | "m" | "s", string>>>> = {
-  ko: { d: "일", h: "시간", m: "분", s: "초" },
-  en: { d: " d", h: " h", m: " min", s: " s" },
+const UNITS: Readonly<Record<Language, Readonly<Record<"d" | "h" | "m" | "s" | "ms", string>>>> = {
+  ko: { d: "일", h: "시간", m: "분", s: "초", ms: "ms" },
+  en: { d: " d", h: " h", m: " min", s: " s", ms: " ms" },
 };
 
-/** `84_000` is "1 min 24 s"; below ten seconds with one decimal. The two largest units. */
+/** `84_000` is "1 min 24 s"; below ten seconds with one decimal, below a tenth in ms. */
 export function durationText(ms: number, language: Language): string {
   const unit = UNITS[language];
   const safe = Number.isFinite(ms) ? Math.max(0, ms) : 0;
+  if (safe < 100) return `${Math.round(safe)}${unit.ms}`;
   if (safe < 10_000) return `${(Math.floor(safe / 100) / 10).toFixed(1)}${unit.s}`;
   const total = Math.round(safe / 1000);
   const parts: readonly (readonly [number, string])[] = [
@@ -32,6 +33,12 @@ export function durationText(ms: number, language: Language): string {
 export function elapsedText(ms: number, language: Language): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   return seconds < 10 ? `${seconds}${UNITS[language].s}` : durationText(seconds * 1000, language);
+}
+
+/** A range of lengths: `40 s – 1 min 10 s`; one length where both read the same. */
+export function rangeText(fromMs: number, toMs: number, language: Language): string {
+  const [from, to] = [elapsedText(fromMs, language), elapsedText(toMs, language)];
+  return from === to ? to : `${from} – ${to}`;
 }
 
 /** A position in a recording: `3:07`, `1:02:07`. */

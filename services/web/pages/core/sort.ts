@@ -24,6 +24,12 @@ export function sortedRows(
     });
 }
 
+/** True when every cell that is not empty is a number (and one is not empty): such a column stands to the right. */
+export function isNumberColumn(rows: readonly (readonly string[])[], column: number): boolean {
+  const filled = rows.map((row) => (row[column] ?? "").trim()).filter((text) => text !== "");
+  return filled.length > 0 && filled.every((text) => numberOf(text) !== null);
+}
+
 function numberOf(text: string): number | null {
   const plain = text.trim().replace(/(?<=\d),(?=\d{3})/g, "");
   if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s?%?$/i.test(plain)) return null;

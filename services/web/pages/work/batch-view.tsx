@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { call, type ListPage } from "../api.ts";
 import { csvOf } from "../core/csv.ts";
-import { durationText, elapsedText, etaRange } from "../core/duration.ts";
+import { elapsedText, etaRange, rangeText } from "../core/duration.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
@@ -114,11 +114,7 @@ export function BatchView({ id }: { readonly id: string }): VNode {
           {batch.state === "running" && (
             <div>
               <dt>{t("batch.eta")}</dt>
-              <dd>
-                {range
-                  ? `${durationText(range.fromMs, language)} – ${durationText(range.toMs, language)}`
-                  : t("batch.etaSoon")}
-              </dd>
+              <dd>{range ? rangeText(range.fromMs, range.toMs, language) : t("batch.etaSoon")}</dd>
             </div>
           )}
         </dl>

@@ -27,7 +27,7 @@ interface AnalysisJson {
 
 interface TableJson {
   readonly schema: string;
-  readonly name: string;
+  readonly table: string;
   readonly description: string;
   readonly columns: readonly { readonly name: string; readonly type?: string; readonly description?: string }[];
 }
@@ -168,10 +168,10 @@ function Catalogue({ id }: { readonly id: string }): VNode {
       </div>
       <div class="catalogue">
         {shown.map((table) => (
-          <details key={`${table.schema}.${table.name}`} class="card" open={needle !== "" && shown.length < 6}>
+          <details key={`${table.schema}.${table.table}`} class="card" open={needle !== "" && shown.length < 6}>
             <summary>
               <strong>
-                {table.schema}.{table.name}
+                {table.schema}.{table.table}
               </strong>{" "}
               <span class="soft">{tCount("schema.columns", table.columns.length)}</span>
               <p>{table.description}</p>
@@ -205,5 +205,5 @@ function Catalogue({ id }: { readonly id: string }): VNode {
 
 function searchText(table: TableJson): string {
   const columns = table.columns.map((column) => `${column.name} ${column.description ?? ""}`);
-  return `${table.schema}.${table.name} ${table.description} ${columns.join(" ")}`.toLowerCase();
+  return `${table.schema}.${table.table} ${table.description} ${columns.join(" ")}`.toLowerCase();
 }

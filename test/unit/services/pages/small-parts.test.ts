@@ -3,9 +3,10 @@ import { conversationMarkdown } from "../../../../services/web/pages/core/conver
 import { csvOf } from "../../../../services/web/pages/core/csv.ts";
 import { clockText, durationText, etaRange, sizeText } from "../../../../services/web/pages/core/duration.ts";
 import { mayEnterSend } from "../../../../services/web/pages/core/ime.ts";
-import { sortedRows } from "../../../../services/web/pages/core/sort.ts";
+import { isNumberColumn, sortedRows } from "../../../../services/web/pages/core/sort.ts";
 import { viewOfTurn } from "../../../../services/web/pages/core/turn-view.ts";
 import { placeOf } from "../../../../services/web/pages/routes.ts";
+import { ownWords } from "../../../../services/web/pages/text/own-words.ts";
 import { catalogues } from "../../../../services/web/pages/text/text.ts";
 
 const ENTER = { key: "Enter", keyCode: 13, isComposing: false, shiftKey: false, altKey: false, composing: false };
@@ -39,8 +40,9 @@ test("lengths, clocks and sizes read well in both languages", () => {
   expect(durationText(84_000, "en")).toBe("1 min 24 s");
   expect(durationText(3_600_000, "ko")).toBe("1시간");
   expect(durationText(90_061_000, "ko")).toBe("1일 1시간");
-  expect(durationText(-5, "en")).toBe("0.0 s");
-  expect(durationText(Number.NaN, "en")).toBe("0.0 s");
+  expect(durationText(9, "ko")).toBe("9ms");
+  expect(durationText(-5, "en")).toBe("0 ms");
+  expect(durationText(Number.NaN, "en")).toBe("0 ms");
   expect(clockText(3_727_000)).toBe("1:02:07");
   expect(clockText(187_000)).toBe("3:07");
   expect(sizeText(1_468_006)).toBe("1.4 MiB");
@@ -61,6 +63,25 @@ test("columns of numbers sort as numbers, others as words, empty cells last", ()
   expect(sortedRows(rows, 0, "ascending", "en")).toEqual([4, 1, 0, 2, 3]);
   expect(sortedRows(rows, 0, "descending", "en")).toEqual([2, 0, 1, 4, 3]);
   expect(sortedRows([["나"], ["가"], ["다"]], 0, "ascending", "ko")).toEqual([1, 0, 2]);
+});
+
+test("a column of numbers is known as one", () => {
+  const rows = [
+    ["10", "a", ""],
+    ["1,200.5", "2", ""],
+    ["", "", ""],
+  ];
+  expect([0, 1, 2].map((column) => isNumberColumn(rows, column))).toEqual([true, false, false]);
+});
+
+test("what the server recorded in the installation's language is read in one's own", () => {
+  expect(ownWords("서버 작업이 중단되어 답변하지 못했습니다. 잠시 후 다시 시도해주세요.", "en")).toMatch(
+    /^The server's work was/,
+  );
+  expect(
+    ownWords(ownWords("서버가 요청을 제때 받지 못해 답변하지 못했습니다. 잠시 후 다시 시도해주세요.", "en"), "ko"),
+  ).toBe("서버가 요청을 제때 받지 못해 답변하지 못했습니다. 잠시 후 다시 시도해주세요.");
+  expect(ownWords("relation x does not exist", "ko")).toBe("relation x does not exist");
 });
 
 test("addresses name their pages", () => {

@@ -1,0 +1,226 @@
+// Does a planned fault to the product, opens the window of what it excuses, undoes it, and closes the window when its
+// effect is over as seen from outside. Invariant: only processes of the run's own home are ever signalled.
+
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { systemClock } from "../../../config/system-time.ts";
+import type { Disturbances } from "../disturbances.ts";
+import type { FaultName, PlannedFault } from "../plan/schedule.ts";
+import { backendsOf, type Found, isAlive, postmasterPid, processesOf, signalPid } from "../processes.ts";
+import type { Product } from "../product.ts";
+import type { Timeline } from "../timeline.ts";
+import { asAdministrator, proxyAnswers, readyInstances } from "./targets.ts";
+
+export interface Injector {
+  /** Resolves when the fault is undone and its effect is over. */
+  inject(fault: PlannedFault): Promise<void>;
+  /** Faults that met something to hit. */
+  readonly done: ReadonlyMap<FaultName, number>;
+}
+
+export interface InjectorDeps {
+  readonly product: Product;
+  readonly disturbances: Disturbances;
+  readonly timeline: Timeline;
+  /** The state directory is a small file system of its own. */
+  readonly smallState: boolean;
+}
+
+/** Longest wait for an effect to be over; past it the last check (steady within 60 s) speaks. */
+const RECOVERY_MS = 60_000;
+
+export function createInjector(deps: InjectorDeps): Injector {
+  const { product, disturbances, timeline } = deps;
+  const { home, port } = product;
+  const done = new Map<FaultName, number>();
+
+  async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+    for (const end = systemClock.now() + RECOVERY_MS; systemClock.now() < end; await systemClock.sleep(150))
+      if (await holds()) return;
+  }
+
+  const choose = (fault: PlannedFault, kind: Found["kind"]): Found | null => {
+    const living = processesOf(home).filter((one) => one.kind === kind);
+    return living[Math.floor(fault.choice * living.length)] ?? null;
+  };
+  const webReady = async () => (await readyInstances(home, "web", 2_000)).length;
+  const databaseAnswers = () =>
+    asAdministrator(home, "SELECT 1").then(
+      () => true,
+      () => false,
+    );
+
+  function noted(fault: PlannedFault, target: object): void {
+    done.set(fault.name, (done.get(fault.name) ?? 0) + 1);
+    timeline.note(`fault ${fault.n} ${fault.name}`, {
+      ...target,
+      ...(fault.holdMs > 0 ? { holdMs: fault.holdMs } : {}),
+    });
+  }
+
+  async function killWeb(fault: PlannedFault, target: Found): Promise<void> {
+    const close = disturbances.open(["inFlight", "replicas"], fault.name);
+    signalPid(target.pid, "SIGKILL");
+    // With no other one ready nothing can serve until a successor is up.
+    const none = (await webReady()) === 0 ? disturbances.open(["requests"], `${fault.name}, the last ready one`) : null;
+    if (none !== null) await until(async () => (await webReady()) > 0).then(() => none(1_000));
+    await until(async () => (await webReady()) >= 2);
+    close(1_000);
+  }
+
+  async function loseWorker(fault: PlannedFault, act: () => Promise<void> | void): Promise<void> {
+    const close = disturbances.open(["worker", "replicas"], fault.name);
+    await act();
+    await until(async () => (await readyInstances(home, "worker", 2_000)).length >= 2);
+    close(3_000);
+  }
+
+  async function freeze(fault: PlannedFault, pid: number): Promise<void> {
+    signalPid(pid, "SIGSTOP");
+    await systemClock.sleep(fault.holdMs);
+    if (isAlive(pid)) signalPid(pid, "SIGCONT");
+    timeline.note(`fault ${fault.n} ${fault.name} over`, { pid });
+  }
+
+  async function hurtDatabase(fault: PlannedFault, act: () => Promise<void> | void): Promise<void> {
+    const close = disturbances.open(["database", "worker", "replicas"], fault.name);
+    await act();
+    await systemClock.sleep(300);
+    await until(async () => (await databaseAnswers()) && (await webReady()) > 0);
+    timeline.note(`fault ${fault.n} ${fault.name}: the database answers`);
+    close(8_000);
+  }
+
+  /** The backends of a choice are ended one at a time by the server itself. */
+  async function terminate(fault: PlannedFault, listening: boolean): Promise<void> {
+    const which = listening ? "query ILIKE 'LISTEN%'" : "query NOT ILIKE 'LISTEN%'";
+    const rows = await asAdministrator<{ pid: number; name: string }>(
+      home,
+      `SELECT pid, application_name AS name FROM pg_stat_activity
+        WHERE application_name LIKE 'owl/%' AND ${which} ORDER BY pid`,
+    ).catch(() => []);
+    const target = rows[Math.floor(fault.choice * rows.length)];
+    if (target === undefined) return;
+    const close = disturbances.open(["inFlight", "worker"], fault.name);
+    await asAdministrator(home, `SELECT pg_terminate_backend(${target.pid})`).catch(() => undefined);
+    noted(fault, target);
+    close(3_000);
+  }
+
+  async function killSupervisor(fault: PlannedFault, target: Found): Promise<void> {
+    const close = disturbances.open(["supervisor", "replicas"], fault.name);
+    signalPid(target.pid, "SIGKILL");
+    await systemClock.sleep(200);
+    await until(async () => (await product.status()) !== null);
+    close(2_000);
+  }
+
+  async function killProxy(fault: PlannedFault, target: Found): Promise<void> {
+    const close = disturbances.open(["inFlight"], fault.name);
+    signalPid(target.pid, "SIGKILL");
+    // Nobody starts another one while the supervisor is away; until then there is no proxy at all.
+    const now = systemClock.now();
+    const alone = disturbances.touching(["supervisor"], now - 1_000, now).length > 0;
+    const gone = alone ? disturbances.open(["requests"], `${fault.name} without a supervisor`) : null;
+    await until(() => proxyAnswers(port));
+    gone?.(1_000);
+    close(500);
+  }
+
+  async function fillDisk(fault: PlannedFault): Promise<void> {
+    if (!deps.smallState) return;
+    const ballast = join(home, "state/ballast");
+    noted(fault, {});
+    const close = disturbances.open(["supervisor"], fault.name);
+    await writeFile(ballast, Buffer.alloc(64 * 2 ** 20)).catch(() => undefined);
+    await systemClock.sleep(fault.holdMs);
+    await rm(ballast, { force: true });
+    timeline.note(`fault ${fault.n} ${fault.name} over`);
+    close(2_000);
+  }
+
+  async function injectProcess(fault: PlannedFault, kind: Found["kind"]): Promise<void> {
+    const target = choose(fault, kind);
+    if (target === null) return;
+    noted(fault, { pid: target.pid, instance: target.instance });
+    const { pid } = target;
+    switch (fault.name) {
+      case "kill-web":
+        return killWeb(fault, target);
+      case "term-web": {
+        // Nobody took it out of the table first: what it had accepted it still answers, new requests find the other one.
+        const close = disturbances.open(["inFlight", "replicas"], fault.name);
+        signalPid(pid, "SIGTERM");
+        await until(async () => !isAlive(pid) && (await webReady()) >= 2);
+        return close(1_000);
+      }
+      case "kill-worker":
+        return loseWorker(fault, () => void signalPid(pid, "SIGKILL"));
+      case "term-worker":
+        return loseWorker(fault, async () => {
+          signalPid(pid, "SIGTERM");
+          await until(() => !isAlive(pid));
+        });
+      case "freeze-worker":
+        return loseWorker(fault, () => freeze(fault, pid));
+      case "freeze-web": {
+        const close = disturbances.open(["requests", "replicas"], fault.name);
+        await freeze(fault, pid);
+        await until(async () => (await webReady()) >= 2);
+        return close(3_000);
+      }
+      case "kill-supervisor":
+        return killSupervisor(fault, target);
+      case "freeze-supervisor": {
+        const close = disturbances.open(["supervisor", "replicas"], fault.name);
+        await freeze(fault, pid);
+        return close(3_000);
+      }
+      case "kill-proxy":
+        return killProxy(fault, target);
+      case "freeze-proxy": {
+        const close = disturbances.open(["requests"], fault.name);
+        await freeze(fault, pid);
+        return close(3_000);
+      }
+      default:
+        return;
+    }
+  }
+
+  async function injectDatabase(fault: PlannedFault): Promise<void> {
+    const postmaster = postmasterPid(home);
+    const backends = backendsOf(home);
+    const backend = backends[Math.floor(fault.choice * backends.length)];
+    switch (fault.name) {
+      case "kill-backend":
+        if (backend === undefined) return;
+        noted(fault, { pid: backend });
+        return hurtDatabase(fault, () => void signalPid(backend, "SIGKILL"));
+      case "freeze-backend":
+        if (backend === undefined) return;
+        noted(fault, { pid: backend });
+        return hurtDatabase(fault, () => freeze(fault, backend));
+      case "postgres-immediate":
+      case "kill-postgres":
+        if (postmaster === null || !isAlive(postmaster)) return;
+        noted(fault, { pid: postmaster });
+        return hurtDatabase(
+          fault,
+          () => void signalPid(postmaster, fault.name === "kill-postgres" ? "SIGKILL" : "SIGQUIT"),
+        );
+      default:
+        return terminate(fault, fault.name === "terminate-listen");
+    }
+  }
+
+  return {
+    done,
+    async inject(fault) {
+      const kind = /-(web|worker|supervisor|proxy)$/.exec(fault.name)?.[1] as Found["kind"] | undefined;
+      if (fault.name === "disk-full") await fillDisk(fault);
+      else if (kind !== undefined) await injectProcess(fault, kind);
+      else await injectDatabase(fault);
+    },
+  };
+}

@@ -1,0 +1,92 @@
+// npm run chaos -- [--seed N] [--minutes M] [--faults a,b] [--seeds K]: the product hurt by plan, its promises checked
+// from outside. Exit code 0: none is broken; 1: some are (seed, objects and timeline are printed); 2: wrong use.
+
+import { writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { systemClock } from "../../config/system-time.ts";
+import { FAULT_NAMES, type FaultName, faultNames } from "./plan/schedule.ts";
+import { reportLines } from "./report.ts";
+import { runChaos } from "./run.ts";
+
+const USAGE = `npm run chaos -- [options]
+  --seed N         the run's seed (default: from the clock; it is printed)
+  --seeds K        K runs, with seeds N, N+1, … (default 1)
+  --minutes M      how long faults are made, each run (default 5)
+  --faults a,b     only these faults ("none": operations alone)
+  --every SECONDS  mean distance of two faults (default 7)
+  --out FILE       the whole report as JSON
+  --keep           leave the home behind
+  --quiet          no timeline while it runs
+faults: ${FAULT_NAMES.join(", ")}`;
+
+async function main(): Promise<number> {
+  let wanted: ReturnType<typeof read>;
+  try {
+    wanted = read();
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n${USAGE}\n`);
+    return 2;
+  }
+  if (wanted.help) {
+    process.stdout.write(`${USAGE}\n`);
+    return 0;
+  }
+  let violations = 0;
+  const reports: object[] = [];
+  for (let n = 0; n < wanted.seeds; n++) {
+    const report = await runChaos({
+      seed: wanted.seed + n,
+      minutes: wanted.minutes,
+      faults: wanted.faults,
+      faultEveryMs: wanted.everyMs,
+      operationEveryMs: 15_000,
+      load: { turns: 5, playbooks: 2, plain: 4, recordings: 8 },
+      echo: wanted.quiet ? () => undefined : (line) => process.stderr.write(`${line}\n`),
+      keep: wanted.keep,
+    });
+    violations += report.violations.length;
+    process.stdout.write(`${reportLines(report).join("\n")}\n`);
+    const { timeline, ...rest } = report;
+    reports.push({ ...rest, notes: timeline.notes });
+    if (wanted.out) writeFileSync(wanted.out, JSON.stringify(reports, null, 1));
+  }
+  return violations > 0 ? 1 : 0;
+}
+
+function read() {
+  const { values } = parseArgs({
+    options: {
+      seed: { type: "string" },
+      seeds: { type: "string", default: "1" },
+      minutes: { type: "string", default: "5" },
+      faults: { type: "string" },
+      every: { type: "string", default: "7" },
+      out: { type: "string" },
+      keep: { type: "boolean", default: false },
+      quiet: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  const number = (name: string, text: string) => {
+    const value = Number(text);
+    if (!Number.isFinite(value) || value <= 0) throw new Error(`--${name} takes a number above 0, not ${text}.`);
+    return value;
+  };
+  const faults: readonly FaultName[] = values.faults === undefined ? FAULT_NAMES : faultNames(values.faults);
+  return {
+    seed:
+      values.seed === undefined
+        ? Math.floor(systemClock.now() / 1_000) % 1_000_000
+        : Math.floor(number("seed", values.seed)),
+    seeds: Math.floor(number("seeds", values.seeds)),
+    minutes: number("minutes", values.minutes),
+    everyMs: number("every", values.every) * 1_000,
+    faults,
+    out: values.out,
+    keep: values.keep,
+    quiet: values.quiet,
+    help: values.help,
+  };
+}
+
+process.exitCode = await main();

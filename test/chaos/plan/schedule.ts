@@ -1,0 +1,105 @@
+// What is done to the product, and when. Pure: the same seed, length and list of names give the same schedule.
+// Which process is hit is chosen at that moment, by `choice`, among those that live then.
+
+import type { SeededRandom } from "./seeded-random.ts";
+
+/** Weight: how often it comes up. `hold`: how long it lasts, in ms, before it is undone. */
+interface FaultKind {
+  readonly weight: number;
+  readonly hold?: readonly [number, number];
+}
+
+export const FAULTS = {
+  "kill-web": { weight: 3 },
+  "kill-worker": { weight: 4 },
+  "kill-supervisor": { weight: 3 },
+  "kill-proxy": { weight: 2 },
+  "term-web": { weight: 1 },
+  "term-worker": { weight: 1 },
+  "freeze-web": { weight: 2, hold: [2_000, 12_000] },
+  "freeze-worker": { weight: 3, hold: [2_000, 15_000] },
+  "freeze-supervisor": { weight: 1, hold: [2_000, 10_000] },
+  "freeze-proxy": { weight: 1, hold: [1_000, 5_000] },
+  "freeze-backend": { weight: 1, hold: [2_000, 8_000] },
+  "terminate-backend": { weight: 2 },
+  "terminate-listen": { weight: 2 },
+  "kill-backend": { weight: 1 },
+  "postgres-immediate": { weight: 1 },
+  "kill-postgres": { weight: 1 },
+  "disk-full": { weight: 1, hold: [2_000, 8_000] },
+} as const satisfies Record<string, FaultKind>;
+
+export type FaultName = keyof typeof FAULTS;
+export const FAULT_NAMES = Object.keys(FAULTS) as FaultName[];
+
+export const OPERATIONS = ["restart", "restart-web", "restart-worker", "restart-all", "cancel", "reexec"] as const;
+export type OperationName = (typeof OPERATIONS)[number];
+
+export interface PlannedFault {
+  readonly n: number;
+  readonly atMs: number;
+  readonly name: FaultName;
+  readonly holdMs: number;
+  /** In [0, 1): which of the living processes. */
+  readonly choice: number;
+}
+
+export interface PlannedOperation {
+  readonly atMs: number;
+  readonly name: OperationName;
+}
+
+export interface ScheduleWanted {
+  readonly lengthMs: number;
+  readonly names: readonly FaultName[];
+  /** Mean distance of two faults, and of two operations. */
+  readonly faultEveryMs: number;
+  readonly operationEveryMs: number;
+}
+
+export interface Schedule {
+  readonly faults: readonly PlannedFault[];
+  readonly operations: readonly PlannedOperation[];
+}
+
+/** Faults and the operator's commands between 0 and `lengthMs`. */
+export function planSchedule(random: SeededRandom, wanted: ScheduleWanted): Schedule {
+  const faults: PlannedFault[] = [];
+  const weights = wanted.names.map((name) => FAULTS[name].weight);
+  const total = weights.reduce((a, b) => a + b, 0);
+  for (let at = wait(random, wanted.faultEveryMs); total > 0 && at < wanted.lengthMs; ) {
+    let left = random.float() * total;
+    const index = weights.findIndex((weight) => {
+      left -= weight;
+      return left < 0;
+    });
+    const name = wanted.names[index] ?? wanted.names[0];
+    if (name === undefined) break;
+    const kind: FaultKind = FAULTS[name];
+    const holdMs = kind.hold ? random.whole(kind.hold[0], kind.hold[1]) : 0;
+    faults.push({ n: faults.length + 1, atMs: Math.round(at), name, holdMs, choice: random.float() });
+    at += wait(random, wanted.faultEveryMs);
+  }
+  const operations: PlannedOperation[] = [];
+  for (let at = wait(random, wanted.operationEveryMs) / 2; at < wanted.lengthMs; ) {
+    operations.push({ atMs: Math.round(at), name: random.pick(OPERATIONS) });
+    at += wait(random, wanted.operationEveryMs);
+  }
+  return { faults, operations };
+}
+
+/** Between a quarter and seven quarters of the mean. */
+const wait = (random: SeededRandom, meanMs: number) => meanMs * (0.25 + 1.5 * random.float());
+
+/** The names of `--faults a,b`; a name that is none throws a sentence. */
+export function faultNames(list: string): readonly FaultName[] {
+  return list
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "" && name !== "none")
+    .map((name) => {
+      const known = FAULT_NAMES.find((one) => one === name);
+      if (known === undefined) throw new Error(`There is no fault ${name}. There are: ${FAULT_NAMES.join(", ")}.`);
+      return known;
+    });
+}
