@@ -144,6 +144,19 @@ export interface RolloutRequest {
   readonly all?: boolean;
 }
 
+/** POST /v1/updates: an archive or a release directory on owld's machine. */
+export interface UpdateRequest {
+  readonly source: string;
+  readonly overlap?: boolean;
+}
+
+/** POST /v1/releases. */
+export interface StagedAnswer {
+  readonly version: string;
+  readonly path: string;
+  readonly already: boolean;
+}
+
 /** POST /v1/rollouts/plan, and what `--plan` prints. */
 export interface RolloutPlan {
   readonly changes: boolean;

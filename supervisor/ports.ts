@@ -2,7 +2,14 @@
 // main.ts alone builds the real ones; test/support has working small ones.
 
 import type { HealthCheck, JobKind, ProxyConfig, ServiceConfig } from "../config/config.ts";
-import type { ConnectionsStatus, LogLine, PreflightLine, WorkerStatus } from "../config/control-api.ts";
+import type {
+  ConnectionsStatus,
+  LogLine,
+  PreflightLine,
+  Rollout,
+  Status,
+  WorkerStatus,
+} from "../config/control-api.ts";
 import type { ProxyCounters, RoutingTable } from "../config/proxy-feed.ts";
 import type { MonotonicMs, WallMs } from "../config/time.ts";
 
@@ -197,6 +204,8 @@ export interface DatabaseService {
   /** Managed: SIGINT (fast), then SIGQUIT. External: nothing. */
   stop(): Promise<void>;
   letGo(): void;
+  /** Its part in updates; to be used once it is up. */
+  updates(): UpdateDatabase;
   /** For `status`: pid and state of a managed server. */
   process(): { readonly pid: number; readonly state: string; readonly startedAt: WallMs } | null;
 }
@@ -240,3 +249,73 @@ export type FillCommand = (
     readonly home: string;
   },
 ) => readonly [string, ...string[]];
+
+export interface WaitingApproval {
+  readonly id: string;
+  readonly kind: "update" | "restart";
+  readonly version: string | null;
+  readonly services: readonly string[] | null;
+  readonly by: string;
+  readonly state: "waiting" | "running";
+  readonly rollout: string | null;
+}
+
+export interface PostedOffer {
+  readonly version: string;
+  readonly manifest: Readonly<Record<string, unknown>>;
+  readonly plan: Readonly<Record<string, unknown>>;
+  readonly notes: string;
+}
+
+/** The rows between owld and the pages. */
+export interface Bulletin {
+  postStatus(status: Status): Promise<void>;
+  /** Replaces the list of offered releases. */
+  postOffers(offers: readonly PostedOffer[]): Promise<void>;
+  /** The approval that waits or runs, or null. */
+  openApproval(): Promise<WaitingApproval | null>;
+  noteApproval(
+    id: string,
+    change: { readonly state: string; readonly rollout: Rollout | null; readonly message: string | null },
+  ): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface UpdateDatabaseFacts {
+  /** Names of applied migrations with their content's hashes. */
+  readonly applied: Readonly<Record<string, string>>;
+  readonly compatible: Readonly<Record<string, boolean>>;
+  /** pg-boss's schema number, null when it is not installed. */
+  readonly queueSchema: number | null;
+  readonly bytes: number;
+}
+
+export interface WritesSince {
+  readonly count: number;
+  readonly firstAt: string | null;
+  readonly lastAt: string | null;
+}
+
+/** The database's part in updates; every call may be repeated after a kill in its middle. */
+export interface UpdateDatabase {
+  facts(): Promise<UpdateDatabaseFacts>;
+  /** Migrations and prepare step of the release at `codeRoot`. Throws `migrate.failed` or `prepare.failed`. */
+  migrate(codeRoot: string, say: (message: string) => void, signal: AbortSignal): Promise<void>;
+  /** Takes the copy `name` (managed: the server is stopped for it and started again); answers where it lies. */
+  copy(name: string, say: (message: string) => void, signal: AbortSignal): Promise<string>;
+  /** Puts that copy in place; jobs in it are ended or requeued by the release at `codeRoot` before this resolves. */
+  restore(path: string, codeRoot: string, say: (message: string) => void, signal: AbortSignal): Promise<void>;
+  /** Rows written after the copy at `path` was taken: what a restore loses. */
+  writesSince(path: string): Promise<WritesSince>;
+}
+
+/** A release that has served here. */
+export interface LedgerEntry {
+  readonly version: string;
+  readonly path: string;
+  readonly finishedAt: WallMs;
+  /** The copy of the database taken before this release's incompatible migrations, or null. */
+  readonly copy: string | null;
+  /** The release that ran before it. */
+  readonly before: { readonly version: string; readonly path: string } | null;
+}

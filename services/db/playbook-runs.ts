@@ -138,8 +138,13 @@ export async function markEnded(
        UPDATE owl.step s SET state = $4, output = $5::jsonb, message = $6, ended_at = clock_timestamp()
          FROM owl.playbook_run r
         WHERE s.run_id = $1 AND s.position = $3 AND s.attempt = $2 AND s.state = 'started'
-          AND r.id = s.run_id AND r.attempt = $2 AND r.state = 'running' RETURNING s.run_id)
-     SELECT pg_notify('owl_observe', 'playbook:' || run_id::text) FROM marked`,
+          AND r.id = s.run_id AND r.attempt = $2 AND r.state = 'running' RETURNING s.run_id),
+     already AS (
+       SELECT s.run_id FROM owl.step s JOIN owl.playbook_run r ON r.id = s.run_id
+        WHERE s.run_id = $1 AND s.position = $3 AND s.attempt = $2 AND s.state = $4
+          AND r.attempt = $2 AND r.state = 'running')
+     SELECT pg_notify('owl_observe', 'playbook:' || run_id::text)
+       FROM (SELECT run_id FROM marked UNION SELECT run_id FROM already) known`,
     [fence.id, fence.attempt, step.position, step.state, JSON.stringify(step.output ?? null), step.message],
   );
   return rowCount === 1;

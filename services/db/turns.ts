@@ -78,25 +78,34 @@ export interface NewTurnEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Appends events of a running turn in order; false when the claim is lost (nothing was stored). */
+/**
+ * Appends events of a running turn in order; null when the claim is lost (nothing was stored), else the last event's
+ * number. `repeat`: these very events were sent before and it is not known whether they were stored; `after` is the
+ * number the turn's last event had then, null before the first ones. They are stored unless they are there already.
+ */
 export async function appendTurnEvents(
   sql: Sql,
   turn: { readonly id: string; readonly attempt: number },
   events: readonly NewTurnEvent[],
-): Promise<boolean> {
-  const { rowCount } = await sql.query(
+  repeat: { readonly after: number | null } | null = null,
+): Promise<number | null> {
+  const { rows } = await sql.query<{ seq: number }>(
     `WITH held AS (
        SELECT id FROM owl.turn WHERE id = $1 AND attempt = $2 AND state = 'running' FOR UPDATE),
      base AS (SELECT held.id, coalesce((SELECT max(seq) FROM owl.turn_event WHERE turn_id = $1), 0) AS seq FROM held),
+     missing AS (
+       SELECT base.id, base.seq FROM base
+        WHERE NOT $4 OR CASE WHEN $5::int IS NOT NULL THEN base.seq = $5::int
+              ELSE NOT EXISTS (SELECT 1 FROM owl.turn_event WHERE turn_id = $1 AND kind IN ('delta', 'tool')) END),
      stored AS (
        INSERT INTO owl.turn_event (turn_id, seq, kind, data)
-       SELECT base.id, base.seq + v.n, v.event->>'kind', v.event->'data'
-         FROM base, jsonb_array_elements($3::jsonb) WITH ORDINALITY AS v(event, n)
-       RETURNING turn_id)
-     SELECT pg_notify('owl_turn', $1::text) FROM stored LIMIT 1`,
-    [turn.id, turn.attempt, JSON.stringify(events)],
+       SELECT missing.id, missing.seq + v.n, v.event->>'kind', v.event->'data'
+         FROM missing, jsonb_array_elements($3::jsonb) WITH ORDINALITY AS v(event, n)
+       RETURNING seq)
+     SELECT greatest(base.seq, (SELECT max(seq) FROM stored)) AS seq, pg_notify('owl_turn', $1::text) FROM base`,
+    [turn.id, turn.attempt, JSON.stringify(events), repeat !== null, repeat?.after ?? null],
   );
-  return rowCount === 1;
+  return rows[0]?.seq ?? null;
 }
 
 export interface TurnEnding {

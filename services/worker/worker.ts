@@ -14,6 +14,7 @@ import { recordTurnRunning } from "../db/turns.ts";
 import { deregisterWorker, type JobsByKind, markDraining, type WorkerCounts } from "../db/workers.ts";
 import type { Handler, HandlerResult } from "../jobs/handler.ts";
 import { type JobDeps, type RunningJob, runJob } from "./running-job.ts";
+import { createUnsureClaims } from "./unsure-claims.ts";
 
 export interface WorkerDeps extends JobDeps {
   readonly id: string;
@@ -54,6 +55,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   const loops: Promise<void>[] = [];
   let drained: Promise<"drained" | "gaveUp"> | null = null;
 
+  const unsure = createUnsureClaims({ db, clock, handBack: handBackUntouched });
   const rule = (kind: JobKind) => stopRule(kind, config.transcription.onStop);
   const ofKind = (kind: JobKind) => [...running.values()].filter((job) => job.claim.kind === kind);
   const free = (kind: JobKind) => config.worker.concurrency[kind] - ofKind(kind).length;
@@ -71,18 +73,25 @@ export function createWorker(deps: WorkerDeps): Worker {
 
   /** One job of `kind`, claimed in one transaction; "stale": a queue job whose row no longer waits was cleared away. */
   async function claimOne(kind: JobKind): Promise<Claim | "stale" | "none"> {
-    const claimed = await db.attempt<Claim | "stale">(async (sql) => {
-      const [job] = await queue.fetch(sql, kind, 1);
-      if (!job || drainStarted.signal.aborted) return undefined;
-      const claim = await claimRow(sql, job, deps.id);
-      if (claim === "refused") return undefined;
-      if (claim === "stale") await queue.complete(sql, job);
-      else await noteClaim(sql, claim);
-      // The last look before COMMIT: a claim that would come too late is rolled back, untouched.
-      if (drainStarted.signal.aborted) return undefined;
-      return claim;
-    });
-    return claimed ?? "none";
+    let committing: Claim | null = null;
+    try {
+      const claimed = await db.attempt<Claim | "stale">(async (sql) => {
+        const [job] = await queue.fetch(sql, kind, 1);
+        if (!job || drainStarted.signal.aborted) return undefined;
+        const claim = await claimRow(sql, job, deps.id);
+        if (claim === "refused") return undefined;
+        if (claim === "stale") await queue.complete(sql, job);
+        else await noteClaim(sql, claim);
+        // The last look before COMMIT: a claim that would come too late is rolled back, untouched.
+        if (drainStarted.signal.aborted) return undefined;
+        if (claim !== "stale") committing = claim;
+        return claim;
+      });
+      return claimed ?? "none";
+    } catch (error) {
+      if (committing !== null) unsure.note(committing);
+      throw error;
+    }
   }
 
   async function claimMore(kind: JobKind): Promise<void> {
@@ -107,7 +116,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     claiming.set(kind, task);
   }
 
-  /** The COMMIT was on the wire when the drain began: the row goes back in line, first, and nothing has run. */
+  /** The COMMIT was on the wire when the drain began, or broke off: the row goes back in line, first; nothing has run. */
   async function handBackUntouched(claim: Claim): Promise<void> {
     const queueJob = deps.random.uuid();
     await db.attempt(async (sql) => {
@@ -151,6 +160,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   }
 
   async function checkOnce(): Promise<void> {
+    await unsure.settle();
     if (running.size === 0) return;
     const { lost, stop } = await checkClaims(
       db,

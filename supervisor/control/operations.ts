@@ -17,6 +17,7 @@ import type { InstanceLogs, Preflight, ProxySet } from "../ports.ts";
 import type { RolloutRunner } from "../rollout-runner.ts";
 import type { ServiceWishes } from "../service-wishes.ts";
 import type { Store } from "../state/store.ts";
+import type { Updates } from "../updates.ts";
 import type { Control } from "./control.ts";
 import { eventStream } from "./event-lines.ts";
 import { unknownInstance, unknownRollout, unknownService } from "./names.ts";
@@ -31,6 +32,7 @@ export interface OperationParts extends WhyParts {
   readonly wishes: ServiceWishes;
   readonly store: Store;
   readonly preflight: Preflight;
+  readonly updates: Pick<Updates, "stageRelease" | "update" | "planUpdate" | "rollback" | "planRollback">;
   readonly logs: InstanceLogs;
   readonly proxies: Pick<ProxySet, "counters" | "replace">;
   readonly config: () => Config;
@@ -61,17 +63,7 @@ export function createOperations(parts: OperationParts): Control {
     return found;
   }
 
-  function refuseWhileBusy(): void {
-    if (parts.isStopping()) {
-      throw new OwlError("supervisor.stopping", "owld is stopping.", { next: "Start it again first." });
-    }
-    const running = rollouts.running();
-    if (running === null) return;
-    throw new OwlError("rollout.busy", `Rollout ${running.id} is running.`, {
-      next: `Watch it: owlctl rollout watch ${running.id}`,
-      data: { rollout: running.id },
-    });
-  }
+  const refuseWhileBusy = (): void => refuseBusy(rollouts.running(), parts.isStopping());
 
   function refuseWithoutDisk(): void {
     const failing = parts.store.failing();
@@ -342,6 +334,17 @@ export function createOperations(parts: OperationParts): Control {
     async why(target) {
       return explain(parts, target, serviceNames());
     },
+    stageRelease: (source) => parts.updates.stageRelease(source),
+    async update(request) {
+      refuseWithoutDisk();
+      return await parts.updates.update(request);
+    },
+    planUpdate: (request) => parts.updates.planUpdate(request),
+    async rollback(version) {
+      refuseWithoutDisk();
+      return await parts.updates.rollback(version);
+    },
+    planRollback: (version) => parts.updates.planRollback(version),
     preflight: () => parts.preflight.run(),
     config: async () => ({ file: parts.config().file, config: shownConfig(parts.config()) }),
     async reexec() {
@@ -356,4 +359,14 @@ export function createOperations(parts: OperationParts): Control {
       return book.all().find((one) => bundled.has(one.service) && isServing(one))?.target ?? null;
     },
   };
+}
+
+/** One rollout at a time, and none while owld stops. Throws `rollout.busy` or `supervisor.stopping`. */
+export function refuseBusy(running: Rollout | null, isStopping: boolean): void {
+  if (isStopping) throw new OwlError("supervisor.stopping", "owld is stopping.", { next: "Start it again first." });
+  if (running === null) return;
+  throw new OwlError("rollout.busy", `Rollout ${running.id} is running.`, {
+    next: `Watch it: owlctl rollout watch ${running.id}`,
+    data: { rollout: running.id },
+  });
 }

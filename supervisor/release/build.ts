@@ -51,7 +51,7 @@ export async function buildRelease(request: BuildRequest): Promise<Manifest> {
     if (stats.isSymbolicLink()) links[path] = await readlink(join(root, path));
     else {
       const mode = (stats.mode & 0o100) !== 0 ? 0o755 : 0o644;
-      files[path] = { sha256: await hashFile(join(root, path)), size: stats.size, mode };
+      files[path] = { sha256: await hashFile(join(root, path), stats.size), size: stats.size, mode };
     }
   }
   const manifest: Manifest = {
@@ -88,13 +88,22 @@ export function touchesJobTables(sql: string): boolean {
   );
 }
 
+/** Nothing reads these at run time: they would be half of all files. */
+function isLeftOut(path: string): boolean {
+  return (
+    path.startsWith("node_modules/") &&
+    (/\.(map|d\.ts|d\.mts|d\.cts|tsbuildinfo)$/.test(path) ||
+      /^node_modules\/node-linux-[^/]+\/(include|share)\//.test(path))
+  );
+}
+
 async function collect(root: string): Promise<string[]> {
   const found: string[] = [];
   const visit = async (path: string): Promise<void> => {
     const stats = await lstat(join(root, path)).catch(() => null);
     if (!stats) return;
     if (!stats.isDirectory()) {
-      found.push(path);
+      if (!isLeftOut(path)) found.push(path);
       return;
     }
     for (const name of await readdir(join(root, path))) {

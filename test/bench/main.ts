@@ -1,14 +1,77 @@
-// npm run bench -- NAME [OPTIONS]: the benchmarks by name.
+// npm run bench [-- NAME…]: every row of the performance goals, or only the named benchmarks; `proxy` takes options of
+// its own and runs alone. Prints a Markdown table, writes JSON and Markdown into .build/bench/.
+// A benchmark that fails is a row that says so: the others still run, and the exit code is 1.
 
+import { mkdirSync, writeFileSync } from "node:fs";
+import { systemClock } from "../../config/system-time.ts";
+import { isoTime } from "../../config/time.ts";
+import { type Bench, hardware, type Row, tableOf } from "./figures.ts";
+import { graphileBench } from "./peers/graphile-worker.ts";
+import { pm2Bench } from "./peers/pm2.ts";
 import { benchProxy } from "./proxy/run.ts";
+import { instancesBench } from "./rows/instances.ts";
+import { longRestartBench } from "./rows/long-restart.ts";
+import { productBench } from "./rows/product.ts";
+import { streamsBench } from "./rows/streams.ts";
+import { millionJobsBench } from "./scale/million-jobs.ts";
+import { rolloutsBench } from "./scale/rollouts.ts";
 
-const BENCHES: Record<string, (args: readonly string[]) => Promise<void>> = { proxy: benchProxy };
+const BENCHES: readonly Bench[] = [
+  productBench,
+  longRestartBench,
+  streamsBench,
+  instancesBench,
+  millionJobsBench,
+  rolloutsBench,
+  pm2Bench,
+  graphileBench,
+];
+const DIR = ".build/bench";
 
-const [name = "", ...args] = process.argv.slice(2);
-const bench = BENCHES[name];
-if (bench === undefined) {
-  process.stderr.write(`Which benchmark? npm run bench -- ${Object.keys(BENCHES).join("|")}\n`);
-  process.exitCode = 2;
-} else {
-  await bench(args);
+async function runAll(names: readonly string[]): Promise<number> {
+  const machine = hardware();
+  const at = isoTime(systemClock.now());
+  const rows: Row[] = [];
+  let broken = 0;
+  for (const bench of BENCHES.filter(({ name }) => names.length === 0 || names.includes(name))) {
+    process.stderr.write(`${bench.name} …\n`);
+    try {
+      rows.push(...(await bench.run((line) => process.stderr.write(`  ${line}\n`))));
+    } catch (error) {
+      broken += 1;
+      process.stderr.write(`${(error as Error).stack}\n`);
+      rows.push({
+        work: bench.name,
+        goal: "-",
+        measured: `could not be measured: ${(error as Error).message.split("\n")[0]}`,
+        met: null,
+      });
+    }
+  }
+  const { processor, cores, memoryGiB, kernel, node, load } = machine;
+  const lines = [
+    `# Benchmark of ${at}`,
+    "",
+    `${processor}, ${cores} cores, ${memoryGiB} GiB, Linux ${kernel}, Node ${node}; load averages at the start ${load.join(", ")}.`,
+    "Client, model endpoint and everything measured share these cores.",
+    "",
+    ...tableOf(rows),
+  ];
+  const text = `${lines.join("\n")}\n`;
+  process.stdout.write(text);
+  mkdirSync(DIR, { recursive: true });
+  writeFileSync(`${DIR}/bench.md`, text);
+  writeFileSync(`${DIR}/bench.json`, `${JSON.stringify({ at, hardware: machine, rows }, null, 2)}\n`);
+  if (names.length === 0) await benchProxy([]);
+  return broken > 0 ? 1 : 0;
 }
+
+const [first = "", ...rest] = process.argv.slice(2);
+const names = first === "" ? [] : [first, ...rest];
+const unknown = names.filter((name) => !BENCHES.some((bench) => bench.name === name));
+if (first === "proxy") await benchProxy(rest);
+else if (unknown.length > 0) {
+  const all = [...BENCHES.map(({ name }) => name), "proxy"].join(", ");
+  process.stderr.write(`There is no benchmark ${unknown.join(", ")}. There are: ${all}.\n`);
+  process.exitCode = 2;
+} else process.exitCode = await runAll(names);

@@ -1,5 +1,5 @@
 // Where an answer goes while it is made: text and tool calls into stored events, in order, in batches.
-// Invariants: what was pushed is stored in that order or not at all; nothing is written after the claim is lost.
+// Invariants: what was pushed is stored in that order, once, or not at all; nothing is written after the claim is lost.
 
 import type { Logger } from "pino";
 import type { Clock } from "../../../config/time.ts";
@@ -34,25 +34,33 @@ export function createAnswerSink(deps: AnswerSinkDeps): AnswerSink {
   let timer: (() => void) | null = null;
   let lost = false;
   let away = false;
+  /** Sent, and the connection broke before the answer: stored or not. Sent again as they are, before anything else. */
+  let unsure: readonly NewTurnEvent[] | null = null;
+  let lastSeq: number | null = null;
 
   async function store(): Promise<void> {
-    const events = pending;
-    pending = [];
+    const repeat = unsure === null ? null : { after: lastSeq };
+    const events = unsure ?? pending;
+    if (unsure === null) pending = [];
     try {
       lastStoredAt = clock.monotonicMs();
-      const stored = await appendTurnEvents(db, turn, events);
+      const seq = await appendTurnEvents(db, turn, events, repeat);
       away = false;
-      if (!stored && !lost) {
+      unsure = null;
+      if (seq !== null) lastSeq = seq;
+      else if (!lost) {
         lost = true;
         deps.onLost();
       }
     } catch (error) {
-      pending = [...events, ...pending];
+      unsure = events;
       if (!isOutage(error)) throw error;
       if (!away) log.warn({ err: error }, "answer is kept in memory until the database is back");
       away = true;
     }
   }
+
+  const isWaiting = () => unsure !== null || pending.length > 0;
 
   function storeNow(): Promise<void> {
     timer?.();
@@ -69,7 +77,7 @@ export function createAnswerSink(deps: AnswerSinkDeps): AnswerSink {
     timer = clock.after(waitMs, () => {
       timer = null;
       storeNow().then(
-        () => pending.length > 0 && schedule(),
+        () => isWaiting() && schedule(),
         (error: unknown) => log.error({ err: error }, "answer could not be stored"),
       );
     });
@@ -97,7 +105,7 @@ export function createAnswerSink(deps: AnswerSinkDeps): AnswerSink {
     tool: (event) => push({ kind: "tool", data: event }),
     async flush(forMs) {
       const untilMs = clock.monotonicMs() + forMs;
-      while (!lost && (pending.length > 0 || storing)) {
+      while (!lost && (isWaiting() || storing)) {
         await storeNow();
         if (away && clock.monotonicMs() >= untilMs) throw new Error("the database is away; the answer is not stored");
         if (away) await clock.sleep(200);

@@ -6,7 +6,7 @@ import { systemClock, systemRandom } from "../../../config/system-time.ts";
 import { checkClaims, claimRow, handBackRow, requestStop } from "../../../services/db/claims.ts";
 import { createListener, type Listener } from "../../../services/db/listen.ts";
 import { createReclaimer } from "../../../services/db/reclaimer.ts";
-import { appendTurnEvents, endQueuedTurn, endTurn } from "../../../services/db/turns.ts";
+import { appendTurnEvents, endQueuedTurn, endTurn, listTurnEvents } from "../../../services/db/turns.ts";
 import { markWorkerGone } from "../../../services/db/workers.ts";
 import { textOf } from "../../../services/text/text.ts";
 import { createSweeper } from "../../../services/web/sweeper.ts";
@@ -138,17 +138,36 @@ test("after a hand-back the former claim writes nothing: no delta, no ending, no
   await store.worker("worker-next");
   const turn = await store.turn();
   const old = await claimed(turn, "worker-slow");
-  expect(await appendTurnEvents(store.db, old, [{ kind: "delta", data: { text: "a" } }])).toBe(true);
+  expect(await appendTurnEvents(store.db, old, [{ kind: "delta", data: { text: "a" } }])).not.toBeNull();
   const queueJob = randomUUID();
   expect(await handBackRow(store.db, old, queueJob)).toBe(true);
   const next = await claimed({ id: turn.id, queueJob }, "worker-next");
   expect(next.attempt).toBe(old.attempt + 1);
-  expect(await appendTurnEvents(store.db, old, [{ kind: "delta", data: { text: "zombie" } }])).toBe(false);
+  expect(await appendTurnEvents(store.db, old, [{ kind: "delta", data: { text: "zombie" } }])).toBeNull();
   expect(await endTurn(store.db, old, answered)).toBe(false);
   expect(await handBackRow(store.db, old, randomUUID())).toBe(false);
   expect((await checkClaims(store.db, [old])).lost).toEqual([old]);
   expect((await checkClaims(store.db, [next])).lost).toEqual([]);
   expect(await endTurn(store.db, next, answered)).toBe(true);
+});
+
+test("events sent again because their answer got lost are stored once, whether or not they had been stored", async () => {
+  await store.worker("worker-unsure");
+  const turn = await store.turn();
+  const claim = await claimed(turn, "worker-unsure");
+  const delta = (text: string) => [{ kind: "delta" as const, data: { text } }];
+  const texts = async () =>
+    (await listTurnEvents(store.db, turn.id, 0)).filter(({ kind }) => kind === "delta").map(({ data }) => data.text);
+  // Stored the first time, and the first events of the turn.
+  const first = await appendTurnEvents(store.db, claim, delta("a"));
+  expect(await appendTurnEvents(store.db, claim, delta("a"), { after: null })).toBe(first);
+  // Not stored the first time.
+  const second = await appendTurnEvents(store.db, claim, delta("b"), { after: first });
+  expect(second).toBe((first ?? 0) + 1);
+  // Stored the first time, later ones.
+  expect(await appendTurnEvents(store.db, claim, delta("b"), { after: first })).toBe(second);
+  expect(await texts()).toEqual(["a", "b"]);
+  expect(await endTurn(store.db, claim, answered)).toBe(true);
 });
 
 test("a worker that was taken for gone claims nothing", async () => {
