@@ -119,6 +119,7 @@ export interface RolloutLedger {
   readonly drainedInFlight: number;
   readonly longestDrainMs: number;
   readonly streamsMoved: number;
+  /** Jobs of the workers that left in it, over all their life; 0 when the database did not tell. */
   readonly jobsFinished: number;
   readonly jobsHandedBack: number;
   readonly jobsCut: number;

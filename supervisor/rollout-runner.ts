@@ -14,11 +14,13 @@ import type { ProxyCounters } from "../config/proxy-feed.ts";
 import { type Clock, isoTime } from "../config/time.ts";
 import type { Estimate } from "./core/estimate.ts";
 import type { Instance } from "./core/instance.ts";
+import { NO_COST, withJobs } from "./core/ledger.ts";
 import type { RolloutFacts } from "./core/rollout.ts";
 import { advanceSteps, closeSteps, type LastRollout } from "./core/rollout-plan.ts";
 import { createFeed } from "./feed.ts";
 import type { Milestone } from "./instances.ts";
 import type { Journal } from "./journal.ts";
+import type { JobCounts } from "./ports.ts";
 import type { Store } from "./state/store.ts";
 
 interface StoredRollout {
@@ -86,6 +88,8 @@ export interface RolloutRunnerParts {
   readonly counters: () => ProxyCounters;
   /** Has the proxies tell their counters anew; never rejects, bounded. */
   readonly refreshCounters: () => Promise<void>;
+  /** What these instances did as workers; null when nobody knows. Bounded. */
+  readonly jobCounts?: (instances: readonly string[]) => Promise<JobCounts | null>;
   readonly changed: () => void;
 }
 
@@ -101,7 +105,7 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
   /** The log lines of what failed are still being read. */
   let reading = false;
   /** The rollout whose last counters were asked for, and whether they have come. */
-  let counted: { readonly rollout: number; readonly done: boolean } | null = null;
+  let counted: { readonly rollout: number; readonly done: boolean; readonly jobs: JobCounts | null } | null = null;
 
   const idOf = (rollout: StoredRollout): string => `r-${rollout.number}`;
   const newest = (): StoredRollout | null => [...rollouts.values()].at(-1) ?? null;
@@ -271,10 +275,11 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
       if (rollout === null || (state === "failed" && reading)) return;
       if (counted?.rollout !== rollout.number) {
         const { number } = rollout;
-        counted = { rollout: number, done: false };
+        counted = { rollout: number, done: false, jobs: null };
+        const jobs = parts.jobCounts?.(leftIn(rollout)).catch(() => null) ?? null;
         // Settled whatever happens: it never rejects.
-        void parts.refreshCounters().then(() => {
-          counted = { rollout: number, done: true };
+        void Promise.all([jobs, parts.refreshCounters()]).then(([known]) => {
+          counted = { rollout: number, done: true, jobs: known };
           parts.changed();
         });
       }
@@ -286,7 +291,7 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
         endedAt: clock.now(),
         reason,
         steps: closeSteps(rollout.steps),
-        ledger: ledgerNow(rollout),
+        ledger: withJobs(ledgerNow(rollout), counted.jobs),
       });
       const id = idOf(ended);
       journal.write({
@@ -369,15 +374,8 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
   };
 }
 
-const NO_COST: RolloutLedger = {
-  requestsFailed: 0,
-  retriedAtConnect: 0,
-  drainedInFlight: 0,
-  longestDrainMs: 0,
-  streamsMoved: 0,
-  jobsFinished: 0,
-  jobsHandedBack: 0,
-  jobsCut: 0,
-  jobsReclaimed: 0,
-  instancesKilled: 0,
-};
+/** Every old instance the rollout was to replace, those of its earlier goes too. */
+function leftIn({ targets, steps }: StoredRollout): readonly string[] {
+  const stopped = steps.flatMap(({ action, instance }) => (action === "stop" && instance !== null ? [instance] : []));
+  return [...new Set([...targets, ...stopped])];
+}

@@ -1,9 +1,10 @@
 // The look taken before a restart or a reload replaces anything: what preflight fails refuses it, what it warns of is
 // told. Invariant: a refusal comes before anything is written or started.
 
-import type { Config } from "../../config/config.ts";
+import type { Config, ServiceConfig } from "../../config/config.ts";
 import type { PreflightLine } from "../../config/control-api.ts";
 import { OwlError } from "../../config/errors.ts";
+import { assessBudget } from "../core/connection-budget.ts";
 import type { Journal } from "../journal.ts";
 import type { Preflight } from "../ports.ts";
 
@@ -35,5 +36,24 @@ function refusal(failed: readonly PreflightLine[]): OwlError {
   return new OwlError("preflight.failed", `Preflight fails, so nothing was touched. ${said}.`, {
     next: `${commands}; then look at everything: owlctl preflight`,
     data: { lines: failed },
+  });
+}
+
+/** Throws `budget.exceeded` with the figures when so many replicas declare more than `limit` (null: not known). */
+export function refuseOverBudget(
+  config: Config,
+  replicas: (service: ServiceConfig) => number,
+  limit: number | null,
+): void {
+  const declared = config.services.map((one) => ({
+    name: one.name,
+    replicas: replicas(one),
+    connections: one.connections,
+  }));
+  const budget = assessBudget(declared, limit);
+  if (budget.verdict !== "fail") return;
+  throw new OwlError("budget.exceeded", budget.reason, {
+    next: "Lower replicas or connections, or raise PostgreSQL's max_connections.",
+    data: { steady: budget.steady, limit: budget.limit },
   });
 }

@@ -5,9 +5,15 @@ import type { AppConfig, Config, ServiceConfig } from "../../config/config.ts";
 import type { Changed, Rollout, RolloutRequest, ScaleRequest, Status } from "../../config/control-api.ts";
 import { OwlError } from "../../config/errors.ts";
 import { shownConfig } from "../../config/shown.ts";
-import { assessBudget } from "../core/connection-budget.ts";
 import { type Instance, isLiving, isServing } from "../core/instance.ts";
-import { describePlan, inOrder, type PlannedService, planSteps, restartTargets } from "../core/rollout-plan.ts";
+import {
+  describePlan,
+  inOrder,
+  type PlannedService,
+  planCount,
+  planSteps,
+  restartTargets,
+} from "../core/rollout-plan.ts";
 import type { InstanceBook } from "../instance-book.ts";
 import { configHash } from "../instance-launch.ts";
 import type { Instances } from "../instances.ts";
@@ -18,7 +24,7 @@ import type { RolloutRunner } from "../rollout-runner.ts";
 import type { ServiceWishes } from "../service-wishes.ts";
 import type { Store } from "../state/store.ts";
 import type { Updates } from "../updates.ts";
-import { createClearance } from "./clearance.ts";
+import { createClearance, refuseOverBudget as refuseOver } from "./clearance.ts";
 import type { Control } from "./control.ts";
 import { eventStream } from "./event-lines.ts";
 import { unknownInstance, unknownRollout, unknownService } from "./names.ts";
@@ -75,19 +81,8 @@ export function createOperations(parts: OperationParts): Control {
     });
   }
 
-  function refuseOverBudget(config: Config, replicas: (service: ServiceConfig) => number): void {
-    const declared = config.services.map((one) => ({
-      name: one.name,
-      replicas: replicas(one),
-      connections: one.connections,
-    }));
-    const budget = assessBudget(declared, parts.connectionLimit());
-    if (budget.verdict !== "fail") return;
-    throw new OwlError("budget.exceeded", budget.reason, {
-      next: "Lower replicas or connections, or raise PostgreSQL's max_connections.",
-      data: { steady: budget.steady, limit: budget.limit },
-    });
-  }
+  const refuseOverBudget = (config: Config, replicas: (service: ServiceConfig) => number): void =>
+    refuseOver(config, replicas, parts.connectionLimit());
 
   function planned(config: Config): readonly PlannedService[] {
     const { surge, healthTimeoutMs } = config.rollout;
@@ -193,6 +188,14 @@ export function createOperations(parts: OperationParts): Control {
     });
   }
 
+  const countSteps = (name: string, to: number, config: Config) =>
+    planCount(
+      name,
+      book.all().filter((one) => one.service === name && one.wanted === "up"),
+      to,
+      isRouted(config)(name),
+    );
+
   function changed(notes: readonly string[], rollout: Rollout | null = null): Changed {
     parts.wake();
     return { changed: notes.length > 0 || rollout !== null, notes, rollout };
@@ -281,7 +284,15 @@ export function createOperations(parts: OperationParts): Control {
       const next = parts.loadConfig();
       const { replaced, notes } = compare(next);
       const described = plan(replaced, next, notes);
-      return { ...described, changes: described.changes || notes.length > 0 };
+      // Numbers that change beside what is replaced, services that come or go.
+      const names = new Set([...serviceNames(), ...next.services.map(({ name }) => name)]);
+      const counted = [...names].flatMap((name) => {
+        const to = next.services.find((one) => one.name === name)?.replicas ?? 0;
+        const from = services().find((one) => one.name === name)?.replicas ?? 0;
+        return from === to ? [] : countSteps(name, to, next);
+      });
+      const steps = [...described.steps, ...counted];
+      return { ...described, steps, changes: described.changes || notes.length > 0 };
     },
     async scale(wanted) {
       refuseWhileBusy();
@@ -294,7 +305,8 @@ export function createOperations(parts: OperationParts): Control {
     async planScale(wanted) {
       checkScale(wanted);
       const notes = scaleNotes(wanted);
-      return { ...plan([], parts.config(), notes), changes: notes.length > 0 };
+      const steps = Object.entries(wanted).flatMap(([name, replicas]) => countSteps(name, replicas, parts.config()));
+      return { ...plan([], parts.config(), notes), steps, changes: notes.length > 0 };
     },
     async start(name) {
       refuseWhileBusy();

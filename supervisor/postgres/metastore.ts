@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import { JOB_KINDS, type JobKind } from "../../config/config.ts";
 import type { WorkerStatus } from "../../config/control-api.ts";
 import type { Clock, MonotonicMs } from "../../config/time.ts";
-import type { Metastore, WorkFigures } from "../ports.ts";
+import type { JobCounts, Metastore, WorkFigures } from "../ports.ts";
 import { readLimits } from "./limits.ts";
 
 const BOUND_MS = 2_000;
@@ -60,6 +60,13 @@ const ENDED_TURNS = `
 
 const RECLAIMED =
   "SELECT coalesce(sum(reclaimed), 0)::int AS count FROM owl.worker WHERE gone_at >= to_timestamp($1::float8 / 1000)";
+
+const JOB_COUNTS = `
+  SELECT coalesce(sum((counts->>'finished')::int), 0)::int AS finished,
+         coalesce(sum((counts->>'handedBack')::int), 0)::int AS "handedBack",
+         coalesce(sum((counts->>'cut')::int), 0)::int AS cut,
+         coalesce(sum(reclaimed), 0)::int AS reclaimed
+  FROM owl.worker WHERE id = ANY($1)`;
 
 /** A metastore over `deps.url`; connects when first asked. */
 export function createMetastore(deps: MetastoreDeps): RunningMetastore {
@@ -155,6 +162,9 @@ export function createMetastore(deps: MetastoreDeps): RunningMetastore {
         turns,
         reclaimed: reclaimed[0]?.count ?? 0,
       };
+    },
+    async jobCounts(workers) {
+      return (await ask<JobCounts>(JOB_COUNTS, [workers]))?.[0] ?? null;
     },
     async markGone(worker) {
       return (await ask(MARK_GONE, [worker])) !== null;

@@ -126,6 +126,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
     ...ground,
     counters: proxies.counters,
     refreshCounters,
+    jobCounts: async (ids) => (await database.metastore()?.jobCounts?.(ids)) ?? null,
     changed: wake,
   });
   const health = createHealthWatch({
