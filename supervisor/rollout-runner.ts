@@ -284,7 +284,7 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
         });
       }
       if (!counted.done) return;
-      const reason = state === "failed" ? rollout.failure : summary;
+      const reason = [state === "failed" ? rollout.failure : null, summary].filter(Boolean).join(" ") || null;
       const ended = put({
         ...rollout,
         state,
@@ -339,7 +339,7 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
       if (rollout?.open !== true) return;
       put({ ...rollout, open: false, failure: state === "failed" ? reason : rollout.failure });
       reading = false;
-      this.end(state, reason);
+      this.end(state, state === "failed" ? null : reason);
     },
     watch(id, signal) {
       const live = new AbortController();

@@ -4,6 +4,7 @@ import {
   advanceSteps,
   closeSteps,
   describePlan,
+  planCount,
   planSteps,
   restartTargets,
 } from "../../../../supervisor/core/rollout-plan.ts";
@@ -91,7 +92,7 @@ test("a plan tells the peak of connections and when it is over the limit", () =>
 });
 
 test("a change of number is steps: new ones are started and routed, of the surplus the oldest go", () => {
-  const two = [{ id: "web-9", number: 9 } as Instance, { id: "web-3", number: 3 } as Instance];
+  const two = [web(9), web(3)];
   expect(planCount("web", two, 3, true).map(({ action }) => action)).toEqual(["start", "ready", "route"]);
   expect(planCount("web", two, 1, true).map(({ action, instance }) => [action, instance])).toEqual([
     ["drain", "web-3"],
