@@ -60,7 +60,7 @@ test("a leader that goes by itself takes its group with it, and counts as stoppe
 }, 60_000);
 
 test("what escaped from the group is found by its mark and told by pid", async () => {
-  const { owld } = await begin(HEAD + service("escaper", "escapes-by-setsid.ts"));
+  const { owld } = await begin(HEAD + service("escaper", "stays-with-escaped-child.ts"));
   await owld.ask("POST", "/v1/rollouts", { kind: "restart" });
   await owld.until((status) => status.rollout === null);
   await poll(async () => (await eventTypes(owld)).includes("instance.leftOver"));
