@@ -98,6 +98,8 @@ export interface Rollout {
   readonly steps: readonly RolloutStep[];
   readonly ledger?: RolloutLedger | null;
   readonly estimate?: { readonly expectedMs: number; readonly worstMs: number } | null;
+  /** What was to be said before it started: preflight's warnings, a surge over the connection limit. */
+  readonly notes?: readonly string[];
 }
 
 export interface RolloutStep {

@@ -1,7 +1,7 @@
 // The adapters the supervisor's loop and runners see: small interfaces named after what they do, types only.
 // main.ts alone builds the real ones; test/support has working small ones.
 
-import type { HealthCheck, JobKind, ProxyConfig, ServiceConfig } from "../config/config.ts";
+import type { Config, HealthCheck, JobKind, ProxyConfig, ServiceConfig } from "../config/config.ts";
 import type {
   ConnectionsStatus,
   LogLine,
@@ -212,6 +212,11 @@ export interface DatabaseService {
 
 export interface Preflight {
   run(): Promise<readonly PreflightLine[]>;
+  /**
+   * What bears on replacing processes by this configuration, within 1.5 s: no endpoints, nothing an update alone needs.
+   * A silent database is a WARN here, for owld needs none to restart things.
+   */
+  quick(config: Config): Promise<readonly PreflightLine[]>;
 }
 
 export interface InstanceLogs {

@@ -40,6 +40,8 @@ interface StoredRollout {
   /** Ended by the update runner alone. Absent in records of older ones: false. */
   readonly open?: boolean;
   readonly estimate: Estimate;
+  /** Said before it started. Absent in records of older ones. */
+  readonly notes?: readonly string[];
   readonly ledger: RolloutLedger;
   /** Proxy counters at its start. */
   readonly base: { readonly failures: number; readonly retries: number; readonly streamsMoved: number };
@@ -58,7 +60,7 @@ export interface RolloutRunner {
     targets: readonly string[],
     steps: readonly RolloutStep[],
     estimate: Estimate,
-    options?: { readonly open: boolean },
+    options?: { readonly open?: boolean; readonly notes?: readonly string[] },
   ): Rollout;
   /** The open rollout goes on with these old instances; what failed before is no longer in the way. */
   retarget(targets: readonly string[], steps: readonly RolloutStep[]): void;
@@ -135,6 +137,7 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
       ),
       ledger: rollout.state === "running" ? ledgerNow(rollout) : rollout.ledger,
       estimate: rollout.estimate,
+      notes: rollout.notes ?? [],
     };
   }
 
@@ -203,10 +206,11 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
         cancelled: false,
         open: options?.open ?? false,
         estimate,
+        notes: options?.notes ?? [],
         ledger: NO_COST,
         base: { failures, retries, streamsMoved },
       });
-      const message = `${idOf(rollout)} (${kind}) replaces ${targets.length} instances.`;
+      const message = `${idOf(rollout)} (${kind}) replaces ${targets.length} instances.${(options?.notes ?? []).map((note) => ` ${note}`).join("")}`;
       journal.write({ type: "rollout.started", rollout: idOf(rollout), message });
       return shown(rollout);
     },

@@ -18,6 +18,7 @@ import type { RolloutRunner } from "../rollout-runner.ts";
 import type { ServiceWishes } from "../service-wishes.ts";
 import type { Store } from "../state/store.ts";
 import type { Updates } from "../updates.ts";
+import { createClearance } from "./clearance.ts";
 import type { Control } from "./control.ts";
 import { eventStream } from "./event-lines.ts";
 import { unknownInstance, unknownRollout, unknownService } from "./names.ts";
@@ -53,6 +54,7 @@ export interface OperationParts extends WhyParts {
 export function createOperations(parts: OperationParts): Control {
   const { book, rollouts, wishes, journal } = parts;
   const services = (): readonly ServiceConfig[] => parts.config().services;
+  const clearance = createClearance(parts.preflight, journal);
   const serviceNames = (): string[] => services().map(({ name }) => name);
   const isRouted = (config: Config) => (name: string) =>
     (config.services.find((service) => service.name === name)?.routes.length ?? 0) > 0;
@@ -115,10 +117,16 @@ export function createOperations(parts: OperationParts): Control {
     return describePlan({ targets, services: planned(config), instances: book.all(), connectionLimit, notes });
   }
 
-  function begin(targets: readonly Instance[], config: Config): Rollout {
-    const { expectedMs, worstMs } = plan(targets, config, []);
+  function begin(targets: readonly Instance[], config: Config, warned: readonly string[]): Rollout {
+    const { expectedMs, worstMs, notes } = plan(targets, config, warned);
     const ids = targets.map(({ id }) => id);
-    const rollout = rollouts.begin("restart", ids, planSteps(targets, isRouted(config)), { expectedMs, worstMs });
+    const rollout = rollouts.begin(
+      "restart",
+      ids,
+      planSteps(targets, isRouted(config)),
+      { expectedMs, worstMs },
+      { notes },
+    );
     parts.wake();
     return rollout;
   }
@@ -207,9 +215,12 @@ export function createOperations(parts: OperationParts): Control {
     async restart(request) {
       refuseWhileBusy();
       refuseWithoutDisk();
-      const targets = targetsOf(request);
+      targetsOf(request);
       refuseOverBudget(parts.config(), wishes.replicas);
-      return begin(targets, parts.config());
+      const warned = await clearance.ask(parts.config());
+      // Meanwhile another one may have begun, or an instance have come or gone.
+      refuseWhileBusy();
+      return begin(targetsOf(request), parts.config(), warned);
     },
     async planRestart(request) {
       return plan(targetsOf(request), parts.config(), []);
@@ -249,6 +260,8 @@ export function createOperations(parts: OperationParts): Control {
       const next = parts.loadConfig();
       refuseWithoutDisk();
       refuseOverBudget(next, (service) => service.replicas);
+      const warned = compare(next).replaced.length === 0 ? [] : await clearance.ask(next);
+      refuseWhileBusy();
       const before = parts.config();
       const { replaced, notes } = compare(next);
       parts.useConfig(next);
@@ -262,7 +275,7 @@ export function createOperations(parts: OperationParts): Control {
       if (JSON.stringify(before.proxy) !== JSON.stringify(next.proxy)) {
         parts.proxies.replace(next.proxy).catch((error: unknown) => parts.failed(error, "the proxy was not replaced"));
       }
-      return changed(notes, replaced.length === 0 ? null : begin(replaced, next));
+      return changed(notes, replaced.length === 0 ? null : begin(replaced, next, warned));
     },
     async planReload() {
       const next = parts.loadConfig();

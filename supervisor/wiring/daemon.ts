@@ -236,7 +236,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
       workers: surroundings.workers(),
       stopping: supervisor.isStopping(),
       settled,
-      warnings: [...warnings.values(), ...full],
+      warnings: [...warnings.values(), ...full, ...surroundings.warnings()],
     });
   }
 
@@ -281,6 +281,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
     clock,
     config: () => config,
     databaseUrl: database.url,
+    listening: proxies.listening,
     ownPids: () => new Set([process.pid, ...proxies.processes().map(({ pid }) => pid)]),
     largestInstanceBytes: () => measures.largestRssBytes(config.services.map(({ name }) => name)),
     environment,
