@@ -116,43 +116,6 @@ describe("workers", () => {
   });
 });
 
-describe("work", () => {
-  test("is counted by kind and outcome in the application's own tables", async () => {
-    const at = await server.database();
-    const dir = new URL("../../../../migrations", import.meta.url).pathname;
-    await migrate(at, dir, { allowIncompatible: true, say: () => undefined, signal: new AbortController().signal });
-    const client = new Client({ connectionString: at });
-    await client.connect();
-    clients.push(client);
-    const full = open(at);
-    const account = "11111111-1111-4111-8111-111111111111";
-    await client.query(
-      `INSERT INTO owl.account (id, name, role, password_hash) VALUES ('${account}', 'a', 'member', 'x')`,
-    );
-    for (const state of ["queued", "answered", "failed"]) {
-      const { rows } = await client.query(
-        `INSERT INTO owl.conversation (id, account_id) VALUES (gen_random_uuid(), '${account}') RETURNING id`,
-      );
-      const ended = state === "queued" ? "NULL" : "clock_timestamp()";
-      await client.query(
-        `INSERT INTO owl.turn (id, conversation_id, account_id, text, state, claim_deadline_at, message, cause, ended_at)
-         VALUES (gen_random_uuid(), $1, '${account}', 'q', $2, now(), 'm', CASE $2 WHEN 'failed' THEN 'cut' END, ${ended})`,
-        [rows[0].id, state],
-      );
-    }
-    const work = await full.work?.();
-    expect(work?.queued).toEqual({ chat: 1, transcription: 0, playbook: 0, "schema-analysis": 0 });
-    expect(work?.oldestQueuedS.chat).toBeGreaterThanOrEqual(0);
-    expect(work?.turns).toEqual([
-      { outcome: "answered", cause: "answered", count: 1 },
-      { outcome: "failed", cause: "cut", count: 1 },
-    ]);
-    expect(work?.reclaimed).toBe(0);
-    await full.stop();
-    expect(await metastore.work?.()).toBeNull();
-  });
-});
-
 describe("a database that does not answer", () => {
   test("gives null within the bound, and since when it answers is forgotten and found again", async () => {
     expect(metastore.answeringSince()).toBeNull();
