@@ -3,7 +3,6 @@ import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../../../config/system-time.ts";
 import { createMetastore, type RunningMetastore } from "../../../../supervisor/postgres/metastore.ts";
-import { migrate } from "../../../../supervisor/postgres/migrate.ts";
 import { startTestPostgres, type TestPostgres } from "../../../support/postgres.ts";
 
 let server: TestPostgres;
