@@ -140,6 +140,7 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
     rollout: {
       healthTimeoutMs: raw.rollout?.healthTimeout ?? DEFAULTS.rollout.healthTimeoutMs,
       surge: raw.rollout?.surge ?? DEFAULTS.rollout.surge,
+      confirmMs: raw.rollout?.confirm ?? DEFAULTS.rollout.confirmMs,
     },
     heartbeat,
     bundled,

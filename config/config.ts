@@ -18,7 +18,12 @@ export interface Config {
   readonly usesDatabase: boolean;
   readonly stop: { readonly graceMs: number };
   readonly turn: TurnConfig;
-  readonly rollout: { readonly healthTimeoutMs: number; readonly surge: "auto" | number };
+  readonly rollout: {
+    readonly healthTimeoutMs: number;
+    readonly surge: "auto" | number;
+    /** How long an update's new instances are watched before it counts. */
+    readonly confirmMs: number;
+  };
   readonly heartbeat: { readonly intervalMs: number; readonly stalledAfterMs: number };
   /** True when the bundled application runs (no `services:` in owl.yaml). */
   readonly bundled: boolean;

@@ -98,6 +98,8 @@ export interface Rollout {
   readonly steps: readonly RolloutStep[];
   readonly ledger?: RolloutLedger | null;
   readonly estimate?: { readonly expectedMs: number; readonly worstMs: number } | null;
+  /** What was to be said before it started: preflight's warnings, a surge over the connection limit. */
+  readonly notes?: readonly string[];
 }
 
 export interface RolloutStep {
@@ -117,6 +119,7 @@ export interface RolloutLedger {
   readonly drainedInFlight: number;
   readonly longestDrainMs: number;
   readonly streamsMoved: number;
+  /** Jobs of the workers that left in it, over all their life; 0 when the database did not tell. */
   readonly jobsFinished: number;
   readonly jobsHandedBack: number;
   readonly jobsCut: number;
@@ -142,6 +145,19 @@ export interface RolloutRequest {
   readonly kind: "restart";
   readonly services?: readonly string[];
   readonly all?: boolean;
+}
+
+/** POST /v1/updates: an archive or a release directory on owld's machine. */
+export interface UpdateRequest {
+  readonly source: string;
+  readonly overlap?: boolean;
+}
+
+/** POST /v1/releases. */
+export interface StagedAnswer {
+  readonly version: string;
+  readonly path: string;
+  readonly already: boolean;
 }
 
 /** POST /v1/rollouts/plan, and what `--plan` prints. */

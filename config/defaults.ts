@@ -22,7 +22,7 @@ export const DEFAULTS = {
   postgres: { maxConnections: 600, binaries: "auto" },
   graceMs: 330_000,
   turn: { finishMs: 270_000, wrapUpMs: 30_000, claimMs: 420_000, limitMs: 1_800_000 },
-  rollout: { healthTimeoutMs: 300_000, surge: "auto" as const },
+  rollout: { healthTimeoutMs: 300_000, surge: "auto" as const, confirmMs: 30_000 },
   heartbeat: { intervalMs: 10_000, stalledAfterMs: 30_000 },
   replicas: 2,
   pool: 20,

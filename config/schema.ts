@@ -133,7 +133,7 @@ export const owlYaml = z
       .partial(),
     stop: z.strictObject({ grace: duration }).partial(),
     turn: z.strictObject({ finish: duration, wrapUp: duration, claim: duration, limit: duration }).partial(),
-    rollout: z.strictObject({ healthTimeout: duration, surge }).partial(),
+    rollout: z.strictObject({ healthTimeout: duration, surge, confirm: duration }).partial(),
     heartbeat: z.strictObject({ interval: duration, stalledAfter: duration }).partial(),
     web: z.strictObject({ replicas: whole(0, 1_000), pool: whole(1, 10_000) }).partial(),
     worker: z.strictObject({ replicas: whole(0, 1_000), pool: whole(1, 10_000), concurrency }).partial(),

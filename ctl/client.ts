@@ -17,6 +17,9 @@ export interface ControlClient {
 
 /** owld answers in milliseconds; this long without an answer means it hangs. Commands that work meanwhile stream. */
 const ANSWER_MS = 30_000;
+/** Unpacking and verifying a release comes before the answer. */
+const STAGING_MS = 900_000;
+const STAGES = /^\/v1\/(releases|updates)\b/;
 
 export function createClient(found: FoundSocket): ControlClient {
   const call = (method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<IncomingMessage> =>
@@ -28,9 +31,10 @@ export function createClient(found: FoundSocket): ControlClient {
           : { "content-type": "application/json", "content-length": Buffer.byteLength(payload) };
       const request = httpRequest({ socketPath: found.path, method, path, headers, agent: false, signal }, resolve);
       if (signal === undefined) {
-        request.setTimeout(ANSWER_MS, () =>
+        const answerMs = STAGES.test(path) ? STAGING_MS : ANSWER_MS;
+        request.setTimeout(answerMs, () =>
           request.destroy(
-            new OwlError("daemon.silent", `owld does not answer on ${found.path} (waited ${ANSWER_MS / 1_000} s).`),
+            new OwlError("daemon.silent", `owld does not answer on ${found.path} (waited ${answerMs / 1_000} s).`),
           ),
         );
       }

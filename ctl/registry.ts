@@ -29,6 +29,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   user: () => import("./commands/user.ts"),
   install: () => import("./commands/install.ts"),
   uninstall: () => import("./commands/uninstall.ts"),
+  update: () => import("./commands/update.ts"),
+  rollback: () => import("./commands/rollback.ts"),
   export: () => import("./commands/export.ts"),
   completion: () => import("./commands/completion.ts"),
   version: () => import("./commands/version.ts"),

@@ -21,6 +21,11 @@ export const ROUTES = {
   preflight: "/v1/preflight",
   config: "/v1/config",
   reexec: "/v1/reexec",
+  releases: "/v1/releases",
+  updates: "/v1/updates",
+  planUpdate: "/v1/updates/plan",
+  rollbacks: "/v1/rollbacks",
+  planRollback: "/v1/rollbacks/plan",
   /** Passed on to a ready bundled web instance, on paths the proxy never serves. */
   app: (path: string) => `/v1/app${path}`,
 } as const;

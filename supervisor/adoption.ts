@@ -40,6 +40,12 @@ export interface Adopted {
   readonly strays: readonly MarkedProcess[];
 }
 
+/** One sentence for `status`. */
+export function describeStrays(strays: readonly MarkedProcess[]): string {
+  const named = strays.map(({ identity, command }) => `${identity.pid} (${command})`).join(", ");
+  return `Processes of earlier instances nobody owns live on: ${named}. End them by hand when they are not wanted.`;
+}
+
 /** Takes over everything that lives; to be called before the first decision. */
 export function adoptInstances(parts: AdoptionParts): Adopted {
   const { book, table } = parts;

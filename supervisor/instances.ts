@@ -41,7 +41,8 @@ export interface InstanceParts {
   /** Where sockets go: `paths.run`, or a short directory when that is too long for a socket's path. */
   readonly socketDirectory: string;
   readonly mark: string;
-  readonly release: string;
+  /** Version of the release new instances are started from. */
+  readonly release: () => string;
   readonly bootId: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly config: () => Config;
@@ -104,7 +105,7 @@ export function createInstances(parts: InstanceParts): Instances {
       wanted: "up",
       leaving: null,
       identity: null,
-      release: parts.release,
+      release: parts.release(),
       configHash: configHash(service, parts.app()),
       envHashes: {},
       target: service.listen === "socket" ? { socket: join(parts.socketDirectory, `${id}.sock`) } : null,
@@ -154,8 +155,9 @@ export function createInstances(parts: InstanceParts): Instances {
   }
 
   function launchFacts(service: ServiceConfig, instance: Instance) {
-    const { mark, release, environment } = parts;
-    return { service, id: instance.id, target: instance.target, paths, mark, release, app: parts.app(), environment };
+    const { id, target, release } = instance;
+    const { mark, environment } = parts;
+    return { service, id, target, paths, mark, release, app: parts.app(), environment };
   }
 
   function attach(id: string, process: RunningProcess): void {

@@ -30,7 +30,8 @@ async function run(): Promise<number> {
   const systemd = takeSystemdEnvironment(environment, process.pid);
   const inherited = takeListenFds(environment, process.pid);
   closeInherited(new Set(inherited.map(({ fd }) => fd)));
-  const load = () => loadConfig({ file: asked.config, env: environment, cwd: process.cwd() });
+  const load = (root?: string) =>
+    loadConfig({ file: asked.config, env: environment, cwd: process.cwd(), ...(root === undefined ? {} : { root }) });
   const config = load();
   const paths = homePaths(config.home);
   makeHome(paths);

@@ -12,6 +12,8 @@ export interface Measures {
   noteStart(service: string, ms: number): void;
   noteDrain(service: string, ms: number): void;
   noteMemory(service: string, rssBytes: number): void;
+  /** The largest instance among these services so far; null when none was measured. */
+  largestRssBytes(services: readonly string[]): number | null;
   /** Medians; null when none was measured yet. */
   of(service: string): {
     readonly startMs: number | null;
@@ -34,6 +36,10 @@ export function createMeasures(store: Store): Measures {
     noteMemory(service, rssBytes) {
       // By steps of 5 %, so that a slow growth does not write at every sample.
       if (rssBytes > get(service).peakRssBytes * 1.05) put(service, { peakRssBytes: rssBytes });
+    },
+    largestRssBytes(services) {
+      const largest = Math.max(0, ...services.map((service) => get(service).peakRssBytes));
+      return largest === 0 ? null : largest;
     },
     of(service) {
       const { startMs, drainMs, peakRssBytes } = get(service);

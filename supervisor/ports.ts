@@ -1,8 +1,15 @@
 // The adapters the supervisor's loop and runners see: small interfaces named after what they do, types only.
 // main.ts alone builds the real ones; test/support has working small ones.
 
-import type { HealthCheck, JobKind, ProxyConfig, ServiceConfig } from "../config/config.ts";
-import type { ConnectionsStatus, LogLine, PreflightLine, WorkerStatus } from "../config/control-api.ts";
+import type { Config, HealthCheck, JobKind, ProxyConfig, ServiceConfig } from "../config/config.ts";
+import type {
+  ConnectionsStatus,
+  LogLine,
+  PreflightLine,
+  Rollout,
+  Status,
+  WorkerStatus,
+} from "../config/control-api.ts";
 import type { ProxyCounters, RoutingTable } from "../config/proxy-feed.ts";
 import type { MonotonicMs, WallMs } from "../config/time.ts";
 
@@ -71,6 +78,10 @@ export interface ProcessTable {
   killGroup(identity: ProcessIdentity): "sent" | "gone";
   /** Living, non-zombie members of the group the identity leads (led). */
   groupMembers(identity: ProcessIdentity): readonly { readonly pid: number; readonly command: string }[];
+  /** The same of each of these, /proc read once for all. */
+  groups(
+    identities: readonly ProcessIdentity[],
+  ): readonly (readonly { readonly pid: number; readonly command: string }[])[];
   /** Every process carrying OWL_MARK=`mark` in its environment. */
   marked(mark: string): readonly MarkedProcess[];
 }
@@ -167,6 +178,15 @@ export interface WorkFigures {
   readonly reclaimed: number;
 }
 
+/** What workers did with their jobs in all their life. */
+export interface JobCounts {
+  readonly finished: number;
+  readonly handedBack: number;
+  readonly cut: number;
+  /** Taken back from them after they were lost. */
+  readonly reclaimed: number;
+}
+
 /** The metastore as owld needs it; every call is best effort and bounded (2 s), for owld needs no database to run. */
 export interface Metastore {
   /** null when the database does not answer. */
@@ -181,6 +201,8 @@ export interface Metastore {
   workers(): Promise<readonly WorkerStatus[] | null>;
   /** null when the database does not answer or holds no bundled application. */
   work?(): Promise<WorkFigures | null>;
+  /** Summed over these workers, gone ones too; null as with `work`. */
+  jobCounts?(workers: readonly string[]): Promise<JobCounts | null>;
   /** Sets `gone_at` of that worker and notifies the reclaimer: its jobs are dealt with at once. */
   markGone(worker: string): Promise<boolean>;
   /** Since when (monotonic) the database answers without a break; null while it does not. */
@@ -197,12 +219,19 @@ export interface DatabaseService {
   /** Managed: SIGINT (fast), then SIGQUIT. External: nothing. */
   stop(): Promise<void>;
   letGo(): void;
+  /** Its part in updates; to be used once it is up. */
+  updates(): UpdateDatabase;
   /** For `status`: pid and state of a managed server. */
   process(): { readonly pid: number; readonly state: string; readonly startedAt: WallMs } | null;
 }
 
 export interface Preflight {
   run(): Promise<readonly PreflightLine[]>;
+  /**
+   * What bears on replacing processes by this configuration, within 1.5 s: no endpoints, nothing an update alone needs.
+   * A silent database is a WARN here, for owld needs none to restart things.
+   */
+  quick(config: Config): Promise<readonly PreflightLine[]>;
 }
 
 export interface InstanceLogs {
@@ -240,3 +269,73 @@ export type FillCommand = (
     readonly home: string;
   },
 ) => readonly [string, ...string[]];
+
+export interface WaitingApproval {
+  readonly id: string;
+  readonly kind: "update" | "restart";
+  readonly version: string | null;
+  readonly services: readonly string[] | null;
+  readonly by: string;
+  readonly state: "waiting" | "running";
+  readonly rollout: string | null;
+}
+
+export interface PostedOffer {
+  readonly version: string;
+  readonly manifest: Readonly<Record<string, unknown>>;
+  readonly plan: Readonly<Record<string, unknown>>;
+  readonly notes: string;
+}
+
+/** The rows between owld and the pages. */
+export interface Bulletin {
+  postStatus(status: Status): Promise<void>;
+  /** Replaces the list of offered releases. */
+  postOffers(offers: readonly PostedOffer[]): Promise<void>;
+  /** The approval that waits or runs, or null. */
+  openApproval(): Promise<WaitingApproval | null>;
+  noteApproval(
+    id: string,
+    change: { readonly state: string; readonly rollout: Rollout | null; readonly message: string | null },
+  ): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface UpdateDatabaseFacts {
+  /** Names of applied migrations with their content's hashes. */
+  readonly applied: Readonly<Record<string, string>>;
+  readonly compatible: Readonly<Record<string, boolean>>;
+  /** pg-boss's schema number, null when it is not installed. */
+  readonly queueSchema: number | null;
+  readonly bytes: number;
+}
+
+export interface WritesSince {
+  readonly count: number;
+  readonly firstAt: string | null;
+  readonly lastAt: string | null;
+}
+
+/** The database's part in updates; every call may be repeated after a kill in its middle. */
+export interface UpdateDatabase {
+  facts(): Promise<UpdateDatabaseFacts>;
+  /** Migrations and prepare step of the release at `codeRoot`. Throws `migrate.failed` or `prepare.failed`. */
+  migrate(codeRoot: string, say: (message: string) => void, signal: AbortSignal): Promise<void>;
+  /** Takes the copy `name` (managed: the server is stopped for it and started again); answers where it lies. */
+  copy(name: string, say: (message: string) => void, signal: AbortSignal): Promise<string>;
+  /** Puts that copy in place; jobs in it are ended or requeued by the release at `codeRoot` before this resolves. */
+  restore(path: string, codeRoot: string, say: (message: string) => void, signal: AbortSignal): Promise<void>;
+  /** Rows written after the copy at `path` was taken: what a restore loses. */
+  writesSince(path: string): Promise<WritesSince>;
+}
+
+/** A release that has served here. */
+export interface LedgerEntry {
+  readonly version: string;
+  readonly path: string;
+  readonly finishedAt: WallMs;
+  /** The copy of the database taken before this release's incompatible migrations, or null. */
+  readonly copy: string | null;
+  /** The release that ran before it. */
+  readonly before: { readonly version: string; readonly path: string } | null;
+}

@@ -3,7 +3,7 @@
 // Invariant: decisions are taken in one place and one at a time, always from facts.
 
 import type { Logger } from "pino";
-import type { Config } from "../config/config.ts";
+import type { Config, ServiceConfig } from "../config/config.ts";
 import { asError } from "../config/errors.ts";
 import type { Clock } from "../config/time.ts";
 import { isLiving } from "./core/instance.ts";
@@ -35,6 +35,10 @@ export interface SupervisorParts {
   readonly measures: Measures;
   readonly logs: Pick<InstanceLogs, "tail">;
   readonly config: () => Config;
+  /** An update lets this service have no instance now. */
+  readonly rests: (service: ServiceConfig) => boolean;
+  /** Routes of the bundled pages answer 503 with this; null: they are open. */
+  readonly closed: () => RoutedService["closed"];
   /** Bundled services wait for their database. */
   readonly held: () => boolean;
   readonly connectionLimit: () => number | null;
@@ -74,7 +78,7 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
         const peak = parts.measures.of(service.name).peakRssBytes;
         return {
           name: service.name,
-          wanted: parts.wishes.wanted(service),
+          wanted: parts.rests(service) ? 0 : parts.wishes.wanted(service),
           connections: service.connections,
           memoryBytes: peak === null ? null : peak * 1.2,
           held: service.bundled && parts.held(),
@@ -92,7 +96,12 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
   }
 
   function routed(): readonly RoutedService[] {
-    return parts.config().services.map(({ name, routes }) => ({ name, routes, closed: null }));
+    const closed = parts.closed();
+    return parts.config().services.map((service) => ({
+      name: service.name,
+      routes: service.routes,
+      closed: service.bundled ? closed : null,
+    }));
   }
 
   function wake(): void {
@@ -155,11 +164,16 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
     if (facts === null) return false;
     const left = facts.targets.filter((target) => book.get(target)?.wanted === "up");
     const fresh = book.all().filter((one) => one.rollout === facts.id && one.wanted === "up");
+    const draining = facts.targets.filter((target) => {
+      const one = book.get(target);
+      return one !== null && one.wanted === "down" && isLiving(one);
+    });
+    const still = draining.length === 0 ? null : `Still draining, each within its grace: ${list(draining)}.`;
     const summary =
       state === "cancelled"
         ? `New: ${list(fresh.map(({ id }) => id))}. Old: ${list(left)}. Go on with: owlctl restart`
         : null;
-    rollouts.end(state, summary);
+    rollouts.end(state, [summary, still].filter((one) => one !== null).join(" ") || null);
     if (rollouts.facts() !== null) return false;
     for (const id of left) if (book.get(id)?.replaceCause) book.set(id, { replaceCause: null });
     return true;

@@ -38,6 +38,11 @@ export const words = {
     "owld was killed; everything else runs on. npm start takes it over again.",
   ),
   again: pick("owld가 새 코드로 다시 시작합니다 …", "owld starts again on the code of now …"),
+  release: (version) =>
+    pick(
+      `업데이트된 릴리스 ${version}을(를) 실행합니다 (이 체크아웃을 실행하려면 OWL_RELEASE=checkout).`,
+      `running release ${version}, which an update made current (OWL_RELEASE=checkout runs this checkout).`,
+    ),
   database: pick("데이터베이스를 준비하고 있습니다 …", "preparing the database …"),
   services: (list) => pick(`서비스를 시작하고 있습니다: ${list}`, `starting services: ${list}`),
   ready: (url) => pick(`Owl이 준비되었습니다:  ${url}`, `Owl is ready:  ${url}`),

@@ -2,7 +2,7 @@
 // owld leads a session of its own, so that one Ctrl-C (which terminal and npm both send) reaches it exactly once.
 
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ask } from "./control.mjs";
@@ -24,7 +24,7 @@ export async function runStart(args, onReady = async () => {}) {
   for (let first = true; ; first = false) {
     say.progress(first ? words.starting : words.again);
     const over = new AbortController();
-    const child = spawn("/bin/sh", [join(root, "supervisor/owld"), ...args], {
+    const child = spawn("/bin/sh", [join(codeRoot(), "supervisor/owld"), ...args], {
       stdio: "inherit",
       env: runtimeEnv(),
       detached: true,
@@ -41,6 +41,31 @@ export async function runStart(args, onReady = async () => {}) {
     if (code === KILLED && !signals.asked) say.progress(words.killed);
     if (code !== RESTART_ME || signals.asked) return code;
   }
+}
+
+/**
+ * The code owld runs from: the release an update made `current` in this home, unless this checkout is newer or
+ * OWL_RELEASE=checkout asks for it. Looked at again at every start, for an update ends with one.
+ */
+function codeRoot() {
+  const home = resolve(process.cwd(), process.env.OWL_HOME || ".owl");
+  const link = join(home, "current");
+  if (process.env.OWL_RELEASE === "checkout" || !existsSync(join(link, "supervisor/owld"))) return root;
+  const current = realpathSync(link);
+  if (newer(versionOf(root), versionOf(current))) return root;
+  if (versionOf(root) !== versionOf(current)) say.progress(words.release(versionOf(current)));
+  return current;
+}
+
+function versionOf(folder) {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).version;
+}
+
+/** Is version `a` above `b`? By their three numbers. */
+function newer(a, b) {
+  const [left, right] = [a, b].map((version) => version.split(/[.+-]/).slice(0, 3).map(Number));
+  const index = left.findIndex((number, at) => number !== right[at]);
+  return index >= 0 && left[index] > right[index];
 }
 
 /** The first signal is handed to owld, a second Ctrl-C too (owld then kills); a closed terminal is an orderly stop. */

@@ -24,6 +24,11 @@ export const en = {
     target: "a service or an instance (web, web-7)",
     yes: "do not ask",
   },
+  confirm: {
+    choices: "[y/N]",
+    nobody: "Nobody can be asked here: this is no terminal.",
+    nobodyNext: "Say it beforehand with --yes.",
+  },
   examples: (lines: readonly string[]) => `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`,
   commands: {
     status: {
@@ -179,6 +184,22 @@ export const en = {
       states: { active: "active", disabled: "disabled" },
     },
     completion: { about: "completion script for bash, zsh or fish" },
+    update: {
+      about: "update to a release; owld does it, this only watches",
+      source: "an archive made by npm run release, or a release directory, on owld's machine",
+      stage: "only unpack and verify it, and offer it on the administrators' page",
+      overlap: "old and new workers together, where the releases' manifests allow it",
+      plan: "say what would happen, with the worst times; touches no process (exit 10: there are changes)",
+      staged: (version: string, path: string) => `Release ${version} is staged in ${path}.`,
+      staging: "unpacking and verifying the release …",
+      ask: "Update now?",
+    },
+    rollback: {
+      about: "go back to an earlier release",
+      version: "the release (default: the one that ran before this one)",
+      plan: "say what would happen and what would be lost (exit 10: there are changes)",
+      ask: "Go back now?",
+    },
     export: {
       about: "the same budgets as manifests, for those who outgrow one machine",
       kubernetes: "Kubernetes objects: Deployments, probes, budgets, Services, the migration Job",

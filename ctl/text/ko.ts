@@ -21,6 +21,11 @@ export const ko: Text = {
     target: "서비스 또는 인스턴스(web, web-7)",
     yes: "묻지 않음",
   },
+  confirm: {
+    choices: "[y: 예 / N: 아니요]",
+    nobody: "터미널이 아니어서 물어볼 수 없습니다.",
+    nobodyNext: "--yes로 미리 답하십시오.",
+  },
   examples: (lines) => `\n예:\n${lines.map((line) => `  ${line}`).join("\n")}`,
   commands: {
     status: { about: "서비스, 인스턴스, 프록시, 연결, 워커, 롤아웃", watch: "실시간 보기(Ctrl-C로 끝냄)" },
@@ -166,6 +171,22 @@ export const ko: Text = {
       states: { active: "사용 중", disabled: "막힘" },
     },
     completion: { about: "bash, zsh, fish의 자동 완성 스크립트" },
+    update: {
+      about: "릴리스로 업데이트합니다. 작업은 owld가 하고 이 명령은 지켜보기만 합니다",
+      source: "npm run release로 만든 아카이브나 릴리스 디렉터리 (owld가 있는 기계의 경로)",
+      stage: "풀어서 검증만 하고 관리자 화면에 제공합니다",
+      overlap: "매니페스트가 허용하면 옛 워커와 새 워커를 함께 둡니다",
+      plan: "무엇을 하고 최악의 경우 얼마나 걸리는지만 보입니다. 프로세스는 건드리지 않습니다 (변경이 있으면 종료 코드 10)",
+      staged: (version: string, path: string) => `릴리스 ${version}이(가) ${path}에 준비되었습니다.`,
+      staging: "릴리스를 풀어 검증하고 있습니다 …",
+      ask: "지금 업데이트할까요?",
+    },
+    rollback: {
+      about: "이전 릴리스로 되돌립니다",
+      version: "릴리스 (기본값: 바로 전에 실행되던 것)",
+      plan: "무엇을 하고 무엇을 잃는지만 보입니다 (변경이 있으면 종료 코드 10)",
+      ask: "지금 되돌릴까요?",
+    },
     export: {
       about: "한 대로 부족해진 설치를 위해 같은 한도를 매니페스트로 내보냅니다",
       kubernetes: "Kubernetes 객체: Deployment, 프로브, PodDisruptionBudget, Service, 마이그레이션 Job",

@@ -128,7 +128,8 @@ function discardBody(stream: IncomingMessage): Promise<void> {
 /** Fastify's error handler. */
 export async function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const document = problemOf(error, request.id);
-  if (document.status === 413) await discardBody(request.raw);
+  // A client that asked first (Expect: 100-continue) sends no body after a refusal: there is nothing to wait for.
+  if (document.status === 413 && request.headers.expect === undefined) await discardBody(request.raw);
   if (document.status >= 500) request.log.error({ err: error, code: document.code }, "request failed");
   if (document.status === 503) reply.header("retry-after", "1");
   if (document.status === 429) reply.header("retry-after", String(document.data?.retryAfterS ?? 60));

@@ -14,7 +14,9 @@ import type {
   RolloutRequest,
   ScaleRequest,
   ShownConfig,
+  StagedAnswer,
   Status,
+  UpdateRequest,
   Why,
 } from "../../config/control-api.ts";
 
@@ -59,6 +61,13 @@ export interface Control {
   /** SIGKILL to the group of that instance, a person's explicit act. */
   kill(instance: string): Promise<Killed>;
   why(target: string): Promise<Why>;
+  /** Unpacks and verifies a release beside the running one; nothing else. */
+  stageRelease(source: string): Promise<StagedAnswer>;
+  update(request: UpdateRequest): Promise<Rollout>;
+  planUpdate(request: UpdateRequest): Promise<RolloutPlan>;
+  /** `version` null: the release before this one. */
+  rollback(version: string | null): Promise<Rollout>;
+  planRollback(version: string | null): Promise<RolloutPlan>;
   preflight(): Promise<readonly PreflightLine[]>;
   config(): Promise<ShownConfig>;
   /** Resolves when it is decided; owld lets go of everything and exits 75 right after. */

@@ -36,7 +36,8 @@ export function toProblem(caught: unknown): Problem {
       next: "Look at the log of owld: journalctl -u owl, or the terminal it runs in.",
     };
   }
-  const status = STATUS[caught.code] ?? ENDINGS.find(([ending]) => caught.code.endsWith(ending))?.[1] ?? 500;
+  const refused = /^(release|update|rollback|copy)\./.test(caught.code) ? 409 : null;
+  const status = STATUS[caught.code] ?? ENDINGS.find(([ending]) => caught.code.endsWith(ending))?.[1] ?? refused ?? 500;
   return {
     type: `urn:owl:problem:${caught.code}`,
     title: TITLES[status] ?? "Failed",

@@ -66,6 +66,7 @@ const rolloutFields = {
   reason: z.string().nullable(),
   steps: z.array(step),
   ledger: ledger.nullish(),
+  notes: z.array(z.string()).optional(),
   estimate: z.object({ expectedMs: ms, worstMs: ms }).nullish(),
 };
 export const rollout: z.ZodType<api.Rollout> = z.object(rolloutFields);
@@ -139,6 +140,18 @@ export const rolloutRequest: z.ZodType<api.RolloutRequest> = z.strictObject({
   services: z.array(z.string()).optional().describe("empty or absent: all of them"),
   all: z.boolean().optional().describe("also what the last, unfinished rollout has replaced already"),
 });
+
+export const updateRequest: z.ZodType<api.UpdateRequest> = z.strictObject({
+  source: z.string().min(1).describe("archive or release directory on owld's machine, absolute"),
+  overlap: z.boolean().optional().describe("old and new workers together, where the manifests allow it"),
+});
+export const stageRequest = z.strictObject({ source: z.string().min(1) });
+export const staged: z.ZodType<api.StagedAnswer> = z.object({
+  version: z.string(),
+  path: z.string(),
+  already: z.boolean(),
+});
+export const rollbackRequest = z.strictObject({ version: z.string().nullish() });
 
 export const rolloutPlan: z.ZodType<api.RolloutPlan> = z.object({
   changes: z.boolean(),

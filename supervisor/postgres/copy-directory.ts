@@ -89,9 +89,14 @@ export async function restoreDataDirectory(request: {
   return record;
 }
 
-/** True between the two renames of a restore that was killed: there is no data directory, but its predecessor is. */
-export async function restoreWasCut(data: string): Promise<boolean> {
-  return !(await exists(data)) && (await exists(`${data}.replaced`));
+/**
+ * Between the two renames of a restore that was killed there is no data directory, but its predecessor is: it goes back
+ * to its place, so that no empty database is made there. The restore is then taken again from its beginning.
+ */
+export async function undoCutRestore(data: string): Promise<boolean> {
+  if ((await exists(data)) || !(await exists(`${data}.replaced`))) return false;
+  await rename(`${data}.replaced`, data);
+  return true;
 }
 
 async function copyTree(from: string, to: string, signal: AbortSignal): Promise<void> {

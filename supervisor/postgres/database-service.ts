@@ -14,6 +14,7 @@ import { createManagedPostgres, type ManagedDeps, type ManagedPostgres } from ".
 import { createMetastore, type RunningMetastore } from "./metastore.ts";
 import { migrate } from "./migrate.ts";
 import { runPrepare } from "./prepare.ts";
+import { createUpdateDatabase } from "./update-database.ts";
 
 /** Between two looks whether a managed server still lives. */
 const LOOK_MS = 1_000;
@@ -31,6 +32,8 @@ export interface DatabaseDeps {
   readonly adminPassword: string | null;
   /** May incompatible migrations run at this start? No, while adopted instances of another release live. */
   readonly mayMigrateIncompatibly?: () => boolean;
+  /** Whether migrations and prepare are ours now; no, while an update is under way. */
+  readonly mayPrepare?: () => boolean;
   /** Tests: facts of the machine the managed server should go by. */
   readonly facts?: ManagedDeps["facts"];
 }
@@ -42,8 +45,11 @@ export function createDatabaseService(deps: DatabaseDeps): DatabaseService {
   const managed = config.usesDatabase && !config.database ? createManaged() : null;
   const ended = new AbortController();
   let url: string | null = null;
+  let adminUrl: string | null = null;
   let metastore: RunningMetastore | null = null;
   let watching: Promise<void> | null = null;
+  /** The server rests for a copy: no watch brings it back. */
+  let resting = false;
   let running: { pid: number; state: string; startedAt: WallMs } | null = null;
 
   function createManaged(): ManagedPostgres {
@@ -80,7 +86,7 @@ export function createDatabaseService(deps: DatabaseDeps): DatabaseService {
   async function watch(): Promise<void> {
     let failures = 0;
     for await (const _ of clock.every(LOOK_MS, ended.signal)) {
-      if (!managed || (await managed.living())) continue;
+      if (!managed || resting || (await managed.living())) continue;
       if (running) running = { ...running, state: "starting" };
       log.error("PostgreSQL is gone and is started again");
       try {
@@ -101,11 +107,37 @@ export function createDatabaseService(deps: DatabaseDeps): DatabaseService {
     await metastore?.stop();
   }
 
+  const updates = createUpdateDatabase({
+    clock,
+    copies: join(paths.home, "copies"),
+    url() {
+      invariant(url !== null, "the database is up before an update");
+      return url;
+    },
+    env() {
+      invariant(url !== null, "the database is up before an update");
+      return prepareEnvironment(deps, { url, admin: adminUrl });
+    },
+    managed: managed && {
+      async stop() {
+        resting = true;
+        await managed.rest();
+      },
+      async start(say, signal) {
+        await bringUp(say, signal);
+        resting = false;
+      },
+      place: managed.place,
+    },
+  });
+
   return {
+    updates: () => updates,
     async start(say, signal) {
       if (!config.usesDatabase || url !== null) return;
       const up = await bringUp(say, signal);
-      if (config.bundled) {
+      adminUrl = up.admin;
+      if (config.bundled && (deps.mayPrepare?.() ?? true)) {
         const allowIncompatible = deps.mayMigrateIncompatibly?.() ?? true;
         await migrate(up.url, join(deps.codeRoot, "migrations"), { allowIncompatible, say, signal });
         await runPrepare({

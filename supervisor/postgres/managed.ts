@@ -5,11 +5,12 @@
 import { chmod, mkdir, open, rename, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { PostgresConfig } from "../../config/config.ts";
-import { OwlError } from "../../config/errors.ts";
+import { invariant, OwlError } from "../../config/errors.ts";
 import type { Clock, Random } from "../../config/time.ts";
 import { type Account, chooseAccount, readAccounts } from "./account.ts";
 import { type Binaries, findBinaries, hashBinaries } from "./binaries.ts";
 import { createCluster, dataMajor } from "./cluster.ts";
+import { undoCutRestore } from "./copy-directory.ts";
 import { lockData } from "./data-lock.ts";
 import { copyPackageBinaries } from "./package-binaries.ts";
 import { type Place, type PlaceWanted, preparePlace, recordedDirectory } from "./place.ts";
@@ -55,6 +56,10 @@ export interface ManagedPostgres {
   start(say: (message: string) => void, signal: AbortSignal): Promise<ManagedServer>;
   /** The server that runs now, or null: gone, or never started here. */
   living(): Promise<Postmaster | null>;
+  /** Where its data lies and as whom it runs; after a first `start` only. */
+  place(): { readonly data: string; readonly dir: string; readonly account: Account | null };
+  /** Stops the server and keeps the data directory's lock: `start` follows. */
+  rest(): Promise<void>;
   /** Stops it (SIGINT, then SIGQUIT). Tolerates never started and stopped already. */
   stop(): Promise<void>;
   /** Gives the data directory's lock back and leaves the server running. */
@@ -66,18 +71,27 @@ export function createManagedPostgres(deps: ManagedDeps): ManagedPostgres {
   const { clock, random, base } = deps;
   let unlock: (() => void) | null = null;
   let place: Place | null = null;
+  let runsAs: Account | null = null;
+
+  async function rest(): Promise<void> {
+    const data = place?.data ?? null;
+    const running = data === null ? null : await findPostmaster(data);
+    if (data !== null && running) await stopPostmaster(data, running, clock);
+  }
 
   async function start(say: (message: string) => void, signal: AbortSignal): Promise<ManagedServer> {
     const settings = serverSettings(deps.config);
     const account = await resolveAccount(deps);
     const located = await preparePlace({ base, account, ...deps.facts });
     place = located;
+    runsAs = account;
     if (located.dir !== base) say(`The database is in ${located.dir}: its account cannot enter ${base}.`);
     unlock ??= await lockData(join(located.dir, "owner.sqlite"));
     const secrets = {
       admin: await readOrMakeSecret(join(base, "admin-password"), random),
       owner: await readOrMakeSecret(join(base, "owl-password"), random),
     };
+    await undoCutRestore(located.data);
     const major = await dataMajor(located.data);
     const binaries = await resolveBinaries(deps, major, located);
     if (major === null) {
@@ -165,10 +179,13 @@ export function createManagedPostgres(deps: ManagedDeps): ManagedPostgres {
     async living() {
       return place === null ? null : findPostmaster(place.data);
     },
+    place() {
+      invariant(place !== null, "a managed server has been started before its place is asked for");
+      return { data: place.data, dir: place.dir, account: runsAs };
+    },
+    rest,
     async stop() {
-      const data = place?.data ?? null;
-      const running = data === null ? null : await findPostmaster(data);
-      if (data !== null && running) await stopPostmaster(data, running, clock);
+      await rest();
       unlock?.();
       unlock = null;
     },

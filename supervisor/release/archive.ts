@@ -2,7 +2,7 @@
 // Invariant: nothing is written but plain files below that directory whose names the manifest lists.
 
 import { createWriteStream } from "node:fs";
-import { mkdir, open } from "node:fs/promises";
+import { mkdir, open, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -11,14 +11,26 @@ import { extract, type Header } from "tar-stream";
 import { asError, OwlError } from "../../config/errors.ts";
 import { badLink, badPath, MANIFEST_FILE, type Manifest, parseManifest } from "../core/manifest.ts";
 
+/** Most files are small: those are written in one go. */
+const WHOLE_BYTES = 1024 * 1024;
+
 /** An entry of the archive as tar-stream gives it: its bytes, and `resume` to pass over them. */
 type Entry = AsyncIterable<unknown> & { resume(): unknown };
 
 /** A manifest beyond this is no manifest. */
 const MANIFEST_LIMIT_BYTES = 64 * 1024 * 1024;
 
-/** Unpacks `archive` below `target` (new, empty); answers its manifest. Throws `release.archive` or `release.manifest`. */
-export async function unpackArchive(archive: string, target: string, signal: AbortSignal): Promise<Manifest> {
+/**
+ * Unpacks `archive` below `target` (new, empty) unless `isHere(manifest)` says that very release is here already.
+ * Answers its manifest. Throws `release.archive` or `release.manifest`.
+ */
+export async function unpackArchive(
+  archive: string,
+  target: string,
+  isHere: (manifest: Manifest) => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<Manifest> {
+  const enough = new AbortController();
   const source = await openArchive(archive);
   const tar = extract();
   let manifest: Manifest | null = null;
@@ -34,17 +46,23 @@ export async function unpackArchive(archive: string, target: string, signal: Abo
           throw refuse(`its first entry is ${JSON.stringify(header.name)}, not ${MANIFEST_FILE}`);
         const text = await readText(entry, header);
         manifest = parseManifest(text);
+        if (await isHere(manifest)) {
+          enough.abort();
+          return;
+        }
         await writeWhole(join(target, MANIFEST_FILE), text);
         continue;
       }
       await takeEntry(header, entry, manifest, target);
     }
   })();
+  const both = AbortSignal.any([signal, enough.signal]);
   const flow = source.decoder
-    ? pipeline(source.bytes, source.decoder, tar, { signal })
-    : pipeline(source.bytes, tar, { signal });
+    ? pipeline(source.bytes, source.decoder, tar, { signal: both })
+    : pipeline(source.bytes, tar, { signal: both });
   const [flowed, taken] = await Promise.allSettled([flow, read]);
-  const failed = taken.status === "rejected" ? taken : flowed.status === "rejected" ? flowed : null;
+  const cut = flowed.status === "rejected" && !enough.signal.aborted ? flowed : null;
+  const failed = taken.status === "rejected" && !enough.signal.aborted ? taken : cut;
   if (failed) {
     signal.throwIfAborted();
     throw translated(failed.reason);
@@ -73,6 +91,10 @@ async function takeEntry(header: Header, entry: Entry, manifest: Manifest, targe
   const path = join(target, name);
   await mkdir(dirname(path), { recursive: true, mode: 0o755 });
   // wx: an entry that comes twice is refused rather than written over.
+  if (listed.size <= WHOLE_BYTES) {
+    await writeFile(path, await readWhole(entry), { flag: "wx", mode: listed.mode });
+    return;
+  }
   await pipeline(Readable.from(entry), createWriteStream(path, { flags: "wx", mode: listed.mode }));
 }
 
@@ -99,9 +121,13 @@ async function openArchive(archive: string): Promise<OpenedArchive> {
 
 async function readText(entry: Entry, header: Header): Promise<string> {
   if ((header.size ?? 0) > MANIFEST_LIMIT_BYTES) throw refuse("its manifest is larger than 64 MiB");
+  return (await readWhole(entry)).toString("utf8");
+}
+
+async function readWhole(entry: Entry): Promise<Buffer> {
   const parts: Buffer[] = [];
   for await (const part of entry) parts.push(part as Buffer);
-  return Buffer.concat(parts).toString("utf8");
+  return Buffer.concat(parts);
 }
 
 async function writeWhole(path: string, text: string): Promise<void> {

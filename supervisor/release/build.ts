@@ -38,8 +38,18 @@ interface AppDescription {
 
 /** Builds the archive at `output` (written beside it and renamed); answers its manifest. Throws `release.*`. */
 export async function buildRelease(request: BuildRequest): Promise<Manifest> {
+  await buildPages(request.root, request.say);
+  const manifest = await composeManifest(request);
+  request.say("writing the archive");
+  await writeArchive(request, manifest);
+  return manifest;
+}
+
+/** What a release of the tree at `root` would say of itself; reads and hashes all of it. */
+export async function composeManifest(
+  request: Pick<BuildRequest, "root" | "version" | "commit" | "builtAt" | "say">,
+): Promise<Manifest> {
   const { root, say } = request;
-  await buildPages(root, say);
   say("collecting files");
   const paths = await collect(root);
   const described = await describeApp(root);
@@ -51,7 +61,7 @@ export async function buildRelease(request: BuildRequest): Promise<Manifest> {
     if (stats.isSymbolicLink()) links[path] = await readlink(join(root, path));
     else {
       const mode = (stats.mode & 0o100) !== 0 ? 0o755 : 0o644;
-      files[path] = { sha256: await hashFile(join(root, path)), size: stats.size, mode };
+      files[path] = { sha256: await hashFile(join(root, path), stats.size), size: stats.size, mode };
     }
   }
   const manifest: Manifest = {
@@ -74,10 +84,7 @@ export async function buildRelease(request: BuildRequest): Promise<Manifest> {
     links,
   };
   // What we write must be what stage will read.
-  parseManifest(JSON.stringify(manifest));
-  say("writing the archive");
-  await writeArchive(request, manifest);
-  return manifest;
+  return parseManifest(JSON.stringify(manifest));
 }
 
 /** True when a migration names a table that jobs or their outcomes live in. */
@@ -88,13 +95,22 @@ export function touchesJobTables(sql: string): boolean {
   );
 }
 
+/** Nothing reads these at run time: they would be half of all files. */
+function isLeftOut(path: string): boolean {
+  return (
+    path.startsWith("node_modules/") &&
+    (/\.(map|d\.ts|d\.mts|d\.cts|tsbuildinfo)$/.test(path) ||
+      /^node_modules\/node-linux-[^/]+\/(include|share)\//.test(path))
+  );
+}
+
 async function collect(root: string): Promise<string[]> {
   const found: string[] = [];
   const visit = async (path: string): Promise<void> => {
     const stats = await lstat(join(root, path)).catch(() => null);
     if (!stats) return;
     if (!stats.isDirectory()) {
-      found.push(path);
+      if (!isLeftOut(path)) found.push(path);
       return;
     }
     for (const name of await readdir(join(root, path))) {

@@ -5,20 +5,12 @@ import { existsSync, readlinkSync, renameSync, rmSync, symlinkSync } from "node:
 import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { HomePaths } from "../../config/home.ts";
-import type { ReleaseRef } from "../core/update-course.ts";
 import { releasesToPrune } from "../core/update-plan.ts";
+import type { LedgerEntry } from "../ports.ts";
 import type { Store } from "../state/store.ts";
 
 /** Old releases kept beside `current` and the one before it. */
 const KEEP = 3;
-
-export interface LedgerEntry extends ReleaseRef {
-  readonly finishedAt: number;
-  /** The copy of the database taken before this release's incompatible migrations, or null. */
-  readonly copy: string | null;
-  /** The release that ran before it. */
-  readonly before: ReleaseRef | null;
-}
 
 export interface ReleaseLedger {
   /** Newest first. */

@@ -29,7 +29,11 @@ export async function stageRelease(
   const staging = join(releases, `${STAGING}${token}`);
   try {
     await mkdir(staging, { mode: 0o755 });
-    const manifest = await fill(source, staging, signal);
+    const isHere = async (manifest: Manifest): Promise<boolean> =>
+      JSON.stringify(await readManifest(join(releases, manifest.version)).catch(() => null)) ===
+      JSON.stringify(manifest);
+    const manifest = await fill(source, staging, isHere, signal);
+    if (await isHere(manifest)) return await keepExisting(join(releases, manifest.version), manifest, staging, signal);
     for (const [path, target] of Object.entries(manifest.links)) await link(staging, path, target);
     await verifyRelease(staging, manifest, signal);
     const path = join(releases, manifest.version);
@@ -56,15 +60,21 @@ export async function removeStagingLeftovers(releases: string): Promise<readonly
   return left;
 }
 
-async function fill(source: string, staging: string, signal: AbortSignal): Promise<Manifest> {
+async function fill(
+  source: string,
+  staging: string,
+  isHere: (manifest: Manifest) => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<Manifest> {
   const stats = await stat(source).catch((cause: unknown) => {
     throw new OwlError("release.archive", `${source} cannot be read: ${asError(cause).message}.`, {
       next: "Give the path of an archive or a directory made by `npm run release`.",
       cause,
     });
   });
-  if (!stats.isDirectory()) return await unpackArchive(source, staging, signal);
+  if (!stats.isDirectory()) return await unpackArchive(source, staging, isHere, signal);
   const manifest = await readManifest(source);
+  if (await isHere(manifest)) return manifest;
   for (const path of ["manifest.json", ...Object.keys(manifest.files)]) {
     signal.throwIfAborted();
     await mkdir(dirname(join(staging, path)), { recursive: true });

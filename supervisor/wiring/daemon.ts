@@ -8,9 +8,8 @@ import { asError, OwlError } from "../../config/errors.ts";
 import { appConfigWith, CODE_ROOT } from "../../config/load.ts";
 import type { Environment } from "../../config/locate.ts";
 import { systemRandom } from "../../config/system-time.ts";
-import { type Adopted, adoptInstances } from "../adoption.ts";
-import { createOperations } from "../control/operations.ts";
-import { createControlServer } from "../control/server.ts";
+import { adoptInstances, describeStrays } from "../adoption.ts";
+import { createOperations, refuseBusy } from "../control/operations.ts";
 import { isComplete } from "../core/supervisor-state.ts";
 import { startDatabase } from "../database-start.ts";
 import { createExitedLookout } from "../exited-lookout.ts";
@@ -18,8 +17,6 @@ import { createHealthWatch } from "../health-watch.ts";
 import { createInstanceBook } from "../instance-book.ts";
 import { envHashes, inheritedEnv, instanceEnv } from "../instance-launch.ts";
 import { createInstances, type Instances } from "../instances.ts";
-import { createMetrics } from "../metrics.ts";
-import { createMetricsListener } from "../metrics-listener.ts";
 import { createDatabaseService } from "../postgres/database-service.ts";
 import { createPreflight } from "../preflight-facts.ts";
 import { freePort } from "../process/free-port.ts";
@@ -35,10 +32,13 @@ import { buildStatus, standings } from "../status-report.ts";
 import { createSupervisor, type Supervisor } from "../supervisor.ts";
 import { createSurroundings } from "../surroundings.ts";
 import { openFoundation } from "./foundation.ts";
+import { createFront } from "./front.ts";
+import { createReleases, type Releases } from "./updates.ts";
 
 export interface DaemonParts {
   readonly config: Config;
-  readonly loadConfig: () => Config;
+  /** With the bundled services running from the code at `root`. */
+  readonly loadConfig: (root: string) => Config;
   readonly environment: Environment;
   readonly log: Logger;
   readonly version: string;
@@ -88,6 +88,8 @@ export function createDaemon(parts: DaemonParts): Daemon {
     environment,
     adminPassword: parts.adminPassword,
     mayMigrateIncompatibly: () => book.all().length === 0,
+    // Cut in an update, the database is in that update's hands.
+    mayPrepare: () => !releases.underWay(),
   });
   const appOf = (of: Config): AppConfig | null => {
     const url = database.url();
@@ -124,6 +126,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
     ...ground,
     counters: proxies.counters,
     refreshCounters,
+    jobCounts: async (ids) => (await database.metastore()?.jobCounts?.(ids)) ?? null,
     changed: wake,
   });
   const health = createHealthWatch({
@@ -149,7 +152,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
     proxies,
     routing,
     health,
-    release: version,
+    release: () => releases.serving().version,
     environment,
     config: () => config,
     app: () => appOf(config),
@@ -183,6 +186,8 @@ export function createDaemon(parts: DaemonParts): Daemon {
     wishes,
     logs,
     config: () => config,
+    rests: (service) => releases.rests(service),
+    closed: () => releases.closed(),
     held: () => config.usesDatabase && database.url() === null,
     connectionLimit: surroundings.connectionLimit,
     freeMemoryBytes: surroundings.freeMemoryBytes,
@@ -232,7 +237,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
       workers: surroundings.workers(),
       stopping: supervisor.isStopping(),
       settled,
-      warnings: [...warnings.values(), ...full],
+      warnings: [...warnings.values(), ...full, ...surroundings.warnings()],
     });
   }
 
@@ -244,6 +249,47 @@ export function createDaemon(parts: DaemonParts): Daemon {
     cancel();
   }
 
+  const releases: Releases = createReleases({
+    ...ground,
+    random: systemRandom,
+    rollouts,
+    book,
+    wishes,
+    database,
+    version,
+    environment,
+    config: () => config,
+    workers: surroundings.workers,
+    preflight: () => preflight.run(),
+    status: () => control.status(),
+    restart: (services) => control.restart({ kind: "restart", ...(services === null ? {} : { services }) }),
+    refuseWhileBusy: () => refuseBusy(rollouts.running(), supervisor.isStopping()),
+    useCode({ path }) {
+      if (path !== servedFrom) config = parts.loadConfig(path);
+      servedFrom = path;
+    },
+    replaceProxies: () => proxies.replace(),
+    wake,
+    reexec: parts.reexec,
+  });
+  // Cut in the middle of an update, the services may run from another release than this owld.
+  let servedFrom = CODE_ROOT;
+  if (releases.serving().path !== CODE_ROOT) {
+    servedFrom = releases.serving().path;
+    config = parts.loadConfig(servedFrom);
+  }
+  const preflight = createPreflight({
+    clock,
+    config: () => config,
+    databaseUrl: database.url,
+    listening: proxies.listening,
+    ownPids: () => new Set([process.pid, ...proxies.processes().map(({ pid }) => pid)]),
+    largestInstanceBytes: () => measures.largestRssBytes(config.services.map(({ name }) => name)),
+    environment,
+    cwd: process.cwd(),
+    codeRoot: CODE_ROOT,
+  });
+
   const control = createOperations({
     ...ground,
     book,
@@ -253,19 +299,11 @@ export function createDaemon(parts: DaemonParts): Daemon {
     health,
     logs,
     proxies,
-    preflight: createPreflight({
-      clock,
-      config: () => config,
-      databaseUrl: database.url,
-      ownPids: () => new Set([process.pid, ...proxies.processes().map(({ pid }) => pid)]),
-      largestInstanceBytes: () => largest(config.services.map(({ name }) => measures.of(name).peakRssBytes)),
-      environment,
-      cwd: process.cwd(),
-      codeRoot: CODE_ROOT,
-    }),
+    preflight,
+    updates: releases.updates,
     config: () => config,
     app: appOf,
-    loadConfig: parts.loadConfig,
+    loadConfig: () => parts.loadConfig(releases.serving().path),
     useConfig(next) {
       config = next;
       wake();
@@ -288,26 +326,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
       readdirSync(paths.logs).flatMap((file) => (file.endsWith(".log") ? [file.slice(0, -4)] : [])),
     failed: (error, what) => log.error({ err: asError(error) }, what),
   });
-  const metrics = createMetrics({
-    status: () => control.status(),
-    rollouts: () => control.rollouts(),
-    proxy: proxies.counters,
-    work: async () => (await database.metastore()?.work?.()) ?? null,
-  });
-  const counting = metrics.count(journal.feed.listen(lifetime.signal));
-  const metricsListener =
-    config.proxy.metrics === null
-      ? null
-      : createMetricsListener(config.proxy.metrics, metrics.text, (error) =>
-          log.error({ err: error }, "the metrics could not be read"),
-        );
-  const server = createControlServer({
-    control,
-    socketPath: paths.controlSocket,
-    version,
-    metrics: metrics.text,
-    failed: (error, request) => log.error({ err: error, request }, "a request failed"),
-  });
+  const front = createFront({ ...ground, control, proxies, database, config, version, lifetime: lifetime.signal });
 
   async function bringUpDatabase(): Promise<void> {
     const say = (message: string) => void journal.write({ type: "database.progressed", message });
@@ -320,37 +339,22 @@ export function createDaemon(parts: DaemonParts): Daemon {
     try {
       await startDatabase({ clock, database, say, warn, isAnyRunning }, lifetime.signal);
       if (config.usesDatabase && !lifetime.signal.aborted) await surroundings.runOnce();
+      if (!lifetime.signal.aborted) await releases.start();
       wake();
     } catch (error) {
       broken.reject(error);
     }
   }
 
-  function warnOfStrays({ strays }: Adopted): void {
-    if (strays.length === 0) return;
-    const named = strays.map(({ identity, command }) => `${identity.pid} (${command})`).join(", ");
-    warnings.set(
-      "strays",
-      `Processes of earlier instances nobody owns live on: ${named}. End them by hand when they are not wanted.`,
-    );
-  }
-
   let bringingUp: Promise<void> = Promise.resolve();
   return {
     broken: broken.promise,
     async start() {
-      const adopted = adoptInstances({
-        ...ground,
-        book,
-        instances,
-        config,
-        others: new Set(["proxy"]),
-      });
-      warnOfStrays(adopted);
+      const { strays } = adoptInstances({ ...ground, book, instances, config, others: new Set(["proxy"]) });
+      if (strays.length > 0) warnings.set("strays", describeStrays(strays));
       await proxies.start();
       listening = true;
-      await server.start();
-      await metricsListener?.start();
+      await front.start();
       supervisor.start();
       surroundings.start();
       bringingUp = bringUpDatabase();
@@ -359,6 +363,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
       journal.write({ type: "owld.stopping", message: "owld stops everything in order." });
       lifetime.abort(new OwlError("supervisor.stopping", "owld is stopping."));
       await bringingUp;
+      await releases.stop();
       // The door first: a client that comes now waits in systemd's backlog (or is refused), instead of being let in to
       // a 503. What is in flight ends meanwhile, answered by services that drain.
       await Promise.all([proxies.stop(), supervisor.drainAll()]);
@@ -370,6 +375,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
     killAll: supervisor.killAll,
     async letGo() {
       lifetime.abort(new OwlError("supervisor.stopping", "owld lets go."));
+      await releases.stop();
       supervisor.letGo();
       proxies.letGo();
       database.letGo();
@@ -387,14 +393,8 @@ export function createDaemon(parts: DaemonParts): Daemon {
   async function finish(): Promise<void> {
     await health.stop();
     lookout.stop();
-    await metricsListener?.stop();
-    await counting;
-    await server.stop();
+    await front.stop();
     spawner.stop();
     store.close();
   }
-}
-
-function largest(values: readonly (number | null)[]): number | null {
-  return values.reduce<number | null>((top, value) => (value === null ? top : Math.max(top ?? 0, value)), null);
 }

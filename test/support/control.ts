@@ -170,6 +170,11 @@ export function createFakeControl(): FakeControl {
       rollouts.unshift(rollout);
       return rollout;
     },
+    stageRelease: async () => ({ version: "1.1.0", path: "/releases/1.1.0", already: false }),
+    update: async () => byId("r-1"),
+    planUpdate: async () => plan,
+    rollback: async () => byId("r-1"),
+    planRollback: async () => plan,
     planRestart: async () => plan,
     rollouts: async () => rollouts,
     rollout: async (id) => byId(id),

@@ -5,7 +5,7 @@ import {
   copyDataDirectory,
   readCopy,
   restoreDataDirectory,
-  restoreWasCut,
+  undoCutRestore,
 } from "../../../../supervisor/postgres/copy-directory.ts";
 
 const signal = new AbortController().signal;
@@ -70,14 +70,15 @@ describe("a data directory", () => {
     expect((await readdir(dir)).sort()).toEqual(["copy", "data"]);
   });
 
-  test("a restore killed between its two renames is seen and ended by the next call", async () => {
+  test("a restore killed between its two renames is undone before a start, and ended by the next call", async () => {
     await copy();
     await writeFile(join(data, "base/1"), "rows of after");
     await cp(join(target, "data"), `${data}.restored`, { recursive: true });
     await rename(data, `${data}.replaced`);
-    expect(await restoreWasCut(data)).toBe(true);
+    expect(await undoCutRestore(data)).toBe(true);
+    expect(await readFile(join(data, "base/1"), "utf8")).toBe("rows of after");
     await restore();
-    expect(await restoreWasCut(data)).toBe(false);
+    expect(await undoCutRestore(data)).toBe(false);
     expect(await readFile(join(data, "base/1"), "utf8")).toBe("rows of before");
   });
 });

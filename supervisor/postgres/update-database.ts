@@ -1,0 +1,168 @@
+// The database's part in updates: what it has, the new release's migrations, copies and the way back to them.
+// Invariant: every call may be repeated after a kill in its middle.
+
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Client } from "pg";
+import { pinnedNode } from "../../config/load.ts";
+import { type Clock, isoTime } from "../../config/time.ts";
+import type { UpdateDatabase } from "../ports.ts";
+import type { Account } from "./account.ts";
+import { copyDataDirectory, readCopy, restoreDataDirectory } from "./copy-directory.ts";
+import { dumpDatabase, restoreDump } from "./copy-dump.ts";
+import { readApplied } from "./migrate.ts";
+import { RELEASE_SCRIPTS, runReleaseStep } from "./release-step.ts";
+
+export interface UpdateDatabaseParts {
+  readonly clock: Clock;
+  /** OWL_HOME/copies */
+  readonly copies: string;
+  readonly url: () => string;
+  /** Environment of the release's programs, secrets in it. */
+  readonly env: () => Record<string, string>;
+  /** null: a team's own server, copied by pg_dump. */
+  readonly managed: {
+    stop(): Promise<void>;
+    start(say: (message: string) => void, signal: AbortSignal): Promise<void>;
+    /** While it is stopped. */
+    place(): { readonly data: string; readonly dir: string; readonly account: Account | null };
+  } | null;
+}
+
+const WRITES = ["turn", "conversation", "batch", "transcription", "playbook_run", "schema_analysis", "upload", "audit"];
+
+export function createUpdateDatabase(parts: UpdateDatabaseParts): UpdateDatabase {
+  const { managed } = parts;
+
+  async function ask<T>(use: (client: Client) => Promise<T>): Promise<T> {
+    const client = new Client({ connectionString: parts.url(), application_name: "owl/update", query_timeout: 30_000 });
+    // A server that goes away rejects the statement; the event itself tells nothing more.
+    client.on("error", () => undefined);
+    await client.connect();
+    try {
+      return await use(client);
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  const dumpFile = (path: string): string => join(path, "owl.dump");
+
+  async function copyAt(path: string): Promise<string> {
+    const record = managed ? await readCopy(path) : await readDumpRecord(path);
+    return record?.at ?? isoTime(0);
+  }
+
+  return {
+    facts: () =>
+      ask(async (client) => {
+        const applied = await readApplied(client);
+        const queue = await client.query<{ there: boolean }>(
+          "SELECT to_regclass('pgboss.version') IS NOT NULL AS there",
+        );
+        const version = queue.rows[0]?.there
+          ? await client.query<{ version: number }>("SELECT version::int AS version FROM pgboss.version")
+          : null;
+        const size = await client.query<{ bytes: string }>("SELECT pg_database_size(current_database()) AS bytes");
+        return {
+          applied: Object.fromEntries(applied.map(({ name, sha256 }) => [name, sha256])),
+          compatible: Object.fromEntries(applied.map(({ name, compatible }) => [name, compatible])),
+          queueSchema: version?.rows[0]?.version ?? null,
+          bytes: Number(size.rows[0]?.bytes ?? 0),
+        };
+      }),
+    async migrate(codeRoot, say, signal) {
+      const common = { codeRoot, node: pinnedNode(codeRoot), env: parts.env(), say, signal };
+      await runReleaseStep({
+        ...common,
+        script: RELEASE_SCRIPTS.migrate,
+        what: "The migration",
+        code: "migrate.failed",
+        next: "Nothing was changed by it. Correct the migration and build the release again.",
+      });
+      await runReleaseStep({
+        ...common,
+        script: RELEASE_SCRIPTS.prepare,
+        what: "Preparing the application",
+        code: "prepare.failed",
+        next: "Look at the release's prepare step.",
+      });
+    },
+    async copy(name, say, signal) {
+      const path = join(parts.copies, name);
+      if (!managed) {
+        await dumpDatabase({ url: parts.url(), file: dumpFile(path), bin: null, signal });
+        await writeDumpRecord(path, isoTime(parts.clock.now()));
+        return path;
+      }
+      const { data, dir } = managed.place();
+      const target = join(dir, "copies", name);
+      if (!(await readCopy(target))) {
+        await managed.stop();
+        await copyDataDirectory({ data, target, at: isoTime(parts.clock.now()), say, signal });
+      }
+      await managed.start(say, signal);
+      return target;
+    },
+    async restore(path, codeRoot, say, signal) {
+      if (!managed) await restoreDump({ url: parts.url(), file: dumpFile(path), bin: null, signal });
+      else {
+        const { data, account } = managed.place();
+        await managed.stop();
+        await restoreDataDirectory({ data, target: path, account, say, signal });
+        await managed.start(say, signal);
+      }
+      await runReleaseStep({
+        codeRoot,
+        node: pinnedNode(codeRoot),
+        script: RELEASE_SCRIPTS.prepare,
+        // Its jobs may have been run since the copy: they are ended or requeued by their kind's rule first.
+        env: { ...parts.env(), OWL_RESTORED: "1" },
+        what: "Ending the jobs of the restored database",
+        code: "restore.jobs",
+        next: "Nothing was started. Run owld again: it goes on from here.",
+        say,
+        signal,
+      });
+    },
+    async writesSince(path) {
+      const at = await copyAt(path);
+      return await ask(async (client) => {
+        const there = await client.query<{ name: string }>(
+          "SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'owl' AND c.relname = ANY($1)",
+          [WRITES],
+        );
+        if (there.rows.length === 0) return { count: 0, firstAt: null, lastAt: null };
+        const union = there.rows.map(({ name }) => `SELECT ${stamp(name)} AS at FROM owl.${name}`).join(" UNION ALL ");
+        const { rows } = await client.query<{ count: number; first: Date | null; last: Date | null }>(
+          `SELECT count(*)::int AS count, min(at) AS first, max(at) AS last FROM (${union}) w WHERE at > $1`,
+          [at],
+        );
+        const [row] = rows;
+        return {
+          count: row?.count ?? 0,
+          firstAt: row?.first?.toISOString() ?? null,
+          lastAt: row?.last?.toISOString() ?? null,
+        };
+      });
+    },
+  };
+}
+
+/** The column that tells when a row of that table was written. */
+function stamp(table: string): string {
+  return table === "audit" ? "at" : "created_at";
+}
+
+interface DumpRecord {
+  readonly at: string;
+}
+
+async function readDumpRecord(path: string): Promise<DumpRecord | null> {
+  const text = await readFile(join(path, "copy.json"), "utf8").catch(() => null);
+  return text === null ? null : (JSON.parse(text) as DumpRecord);
+}
+
+async function writeDumpRecord(path: string, at: string): Promise<void> {
+  await writeFile(join(path, "copy.json"), `${JSON.stringify({ at })}\n`, { mode: 0o600 });
+}

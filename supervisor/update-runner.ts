@@ -1,0 +1,159 @@
+// Updates and rollbacks: a course on record, taken step by step. What follows what is decided in core/update-course.ts;
+// what a step does is in update-steps.ts; this file keeps the record, the loop and the end.
+// Invariant: a step is written before it is taken and taken again by the next owld when we were killed in it.
+
+import type { Logger } from "pino";
+import type { Rollout } from "../config/control-api.ts";
+import { asError, OwlError } from "../config/errors.ts";
+import {
+  afterStep,
+  type CourseStep,
+  holds,
+  isBack,
+  type ReleaseRef,
+  servingRelease,
+  type UpdateCourse,
+} from "./core/update-course.ts";
+import type { Journal } from "./journal.ts";
+import type { RolloutRunner } from "./rollout-runner.ts";
+import type { Store } from "./state/store.ts";
+
+/** What a step did beyond its work: facts that go into the record. */
+export type StepFacts = Partial<Pick<UpdateCourse, "to" | "plan" | "copy" | "staged">>;
+export type TakeStep = (
+  course: UpdateCourse,
+  say: (message: string) => void,
+  signal: AbortSignal,
+) => Promise<StepFacts | undefined>;
+
+export interface UpdateRunnerParts {
+  readonly store: Store;
+  readonly journal: Journal;
+  readonly rollouts: RolloutRunner;
+  readonly log: Logger;
+  readonly steps: Readonly<Record<CourseStep, TakeStep>>;
+  /** It failed, so nothing runs from what it staged: that goes, unless it was there before. */
+  readonly discard: (course: UpdateCourse) => Promise<void>;
+  /** The decision loop should look again (holds and code may have changed). */
+  readonly changed: (course: UpdateCourse | null) => void;
+  /** It ended well: owld is to start again on the release that is `current` now. */
+  readonly renewSelf: (course: UpdateCourse) => void;
+}
+
+export type NewCourse = Pick<
+  UpdateCourse,
+  "kind" | "source" | "overlapAsked" | "from" | "to" | "restoreFrom" | "approval"
+>;
+
+export interface UpdateRunner {
+  /** Goes on with what an earlier owld left. */
+  resume(): void;
+  /** Puts it on record and begins; the caller has checked that no rollout runs. */
+  begin(course: NewCourse, worstMs: number): Rollout;
+  course(): UpdateCourse | null;
+  /** May services of this sort have instances now? */
+  holds(): { readonly workers: boolean; readonly web: boolean };
+  /** Why the pages answer 503, or null. */
+  closed(): string | null;
+  /** The release new instances are started from; null: owld's own. */
+  serving(): ReleaseRef | null;
+  stop(): Promise<void>;
+}
+
+const FACT = "update";
+const RESTS = { workers: false, web: false } as const;
+
+export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
+  const { store, rollouts, journal } = parts;
+  const lifetime = new AbortController();
+  let running: Promise<void> | null = null;
+  let course = store.all<UpdateCourse | null>("fact").get(FACT) ?? null;
+
+  function put(next: UpdateCourse | null): void {
+    course = next;
+    if (next === null) store.remove("fact", FACT);
+    else store.put("fact", FACT, next);
+    parts.changed(next);
+  }
+
+  async function take(present: UpdateCourse): Promise<string | null> {
+    const { step } = present;
+    const say = (message: string): void => rollouts.step(step, "running", message);
+    say(`${step} begins`);
+    try {
+      const facts = await parts.steps[step](present, say, lifetime.signal);
+      if (facts !== undefined && course !== null) put({ ...course, ...facts });
+      rollouts.step(step, "done", `${step} is done`);
+      return null;
+    } catch (caught) {
+      if (lifetime.signal.aborted) throw caught;
+      const error = asError(caught);
+      const next = error instanceof OwlError && error.next !== undefined ? ` ${error.next}` : "";
+      if (!(error instanceof OwlError)) parts.log.error({ err: error, step }, "a step of the update failed");
+      rollouts.step(step, "failed", error.message);
+      return `${step}: ${error.message}${next}`;
+    }
+  }
+
+  /** A person may turn it back between two steps, as long as the new release is not `current`. */
+  function cancelled(present: UpdateCourse): boolean {
+    const settled: readonly CourseStep[] = ["switch", "prune"];
+    return rollouts.facts()?.cancelled === true && !isBack(present) && !settled.includes(present.step);
+  }
+
+  async function run(): Promise<void> {
+    while (course !== null && !lifetime.signal.aborted) {
+      const failure = await take(course);
+      const turned = failure ?? (cancelled(course) ? "It was cancelled." : null);
+      const next = afterStep(course, turned);
+      if (next.next === "step") {
+        put({ ...course, step: next.step, failure: course.failure ?? turned });
+        continue;
+      }
+      const ended = course;
+      if (next.state === "failed") await parts.discard(ended);
+      rollouts.close(
+        next.state === "failed" && rollouts.facts()?.cancelled === true ? "cancelled" : next.state,
+        next.reason,
+      );
+      put(null);
+      if (next.state === "succeeded") parts.renewSelf(ended);
+    }
+  }
+
+  function start(): void {
+    running = run().catch((error: unknown) => {
+      if (!lifetime.signal.aborted) parts.log.error({ err: asError(error) }, "the update stopped by a fault of ours");
+    });
+  }
+
+  return {
+    resume() {
+      if (course === null || running !== null) return;
+      const facts = rollouts.facts();
+      if (facts === null || facts.id !== course.id) {
+        // Its end was recorded, only the course was left over.
+        put(null);
+        return;
+      }
+      const { id, step } = course;
+      journal.write({ type: "update.resumed", rollout: id, message: `${id} goes on with ${step}.` });
+      start();
+    },
+    begin(asked, worstMs) {
+      const rollout = rollouts.begin(asked.kind, [], [], { expectedMs: worstMs, worstMs }, { open: true });
+      const first: CourseStep = asked.kind === "rollback" ? "preflight" : "stage";
+      put({ ...asked, id: rollout.id, plan: null, copy: null, step: first, failure: null, staged: false });
+      start();
+      return rollout;
+    },
+    course: () => course,
+    holds: () => (course === null ? RESTS : holds(course)),
+    closed: () => (course !== null && holds(course).web ? "Owl is being updated." : null),
+    serving: () => (course === null ? null : servingRelease(course)),
+    async stop() {
+      lifetime.abort(new OwlError("supervisor.stopping", "owld is stopping."));
+      await running;
+    },
+  };
+}

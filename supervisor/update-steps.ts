@@ -1,0 +1,224 @@
+// What each step of an update does. Every one of them first asks whether it is done already: it may be taken again
+// after owld was killed in its middle.
+// Invariant: processes are touched only through the decision loop (holds, code, targets); here it is only waited for.
+
+import type { Config, ServiceConfig } from "../config/config.ts";
+import type { PreflightLine, WorkerStatus } from "../config/control-api.ts";
+import { invariant, OwlError } from "../config/errors.ts";
+import type { Clock } from "../config/time.ts";
+import { type Instance, isLiving, isServing } from "./core/instance.ts";
+import type { Manifest } from "./core/manifest.ts";
+import { inOrder, planSteps } from "./core/rollout-plan.ts";
+import { type CourseStep, isBack, type ReleaseRef, servingRelease, type UpdateCourse } from "./core/update-course.ts";
+import type { UpdatePlanned, UpdateRefused } from "./core/update-plan.ts";
+import type { InstanceBook } from "./instance-book.ts";
+import type { UpdateDatabase } from "./ports.ts";
+import type { RolloutRunner } from "./rollout-runner.ts";
+import type { TakeStep } from "./update-runner.ts";
+
+export interface UpdateStepParts {
+  readonly clock: Clock;
+  readonly book: InstanceBook;
+  readonly rollouts: RolloutRunner;
+  readonly config: () => Config;
+  readonly wanted: (service: ServiceConfig) => number;
+  readonly workers: () => readonly WorkerStatus[] | null;
+  readonly preflight: () => Promise<readonly PreflightLine[]>;
+  readonly stage: (source: string, signal: AbortSignal) => Promise<ReleaseRef & { readonly already: boolean }>;
+  /** The release's own code accepts the configuration. Throws with its words. */
+  readonly checkRelease: (release: ReleaseRef, signal: AbortSignal) => Promise<void>;
+  readonly compare: (course: UpdateCourse, to: Manifest) => Promise<UpdatePlanned | UpdateRefused>;
+  readonly manifest: (release: ReleaseRef) => Promise<Manifest>;
+  readonly database: () => Pick<UpdateDatabase, "migrate" | "copy" | "restore">;
+  /** One request as a user would make it. Throws with what came back. */
+  readonly smoke: (signal: AbortSignal) => Promise<void>;
+  readonly settle: (course: UpdateCourse) => void;
+  readonly prune: () => Promise<readonly string[]>;
+}
+
+const LOOK_MS = 100;
+const SAY_MS = 5_000;
+
+export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<CourseStep, TakeStep>> {
+  const { clock, book } = parts;
+  const bundled = (): readonly ServiceConfig[] => parts.config().services.filter((service) => service.bundled);
+  const isWeb = (name: string): boolean => bundled().some((one) => one.name === name && one.routes.length > 0);
+  const ours = (): readonly Instance[] =>
+    book.all().filter(({ service }) => bundled().some(({ name }) => name === service));
+
+  /** Looks until `done` answers true; says what it waits for now and then. */
+  async function waitFor(
+    done: () => boolean,
+    waiting: () => string,
+    say: (message: string) => void,
+    signal: AbortSignal,
+  ) {
+    let saidMs = clock.monotonicMs();
+    while (!done()) {
+      if (clock.monotonicMs() - saidMs >= SAY_MS) {
+        say(waiting());
+        saidMs = clock.monotonicMs();
+      }
+      await clock.sleep(LOOK_MS, signal);
+    }
+  }
+
+  async function untilGone(which: (one: Instance) => boolean, say: (message: string) => void, signal: AbortSignal) {
+    const living = (): readonly Instance[] => ours().filter((one) => which(one) && isLiving(one));
+    const named = (): string =>
+      living()
+        .map((one) => {
+          const sinceMs = clock.monotonicMs() - (one.signalledMs ?? clock.monotonicMs());
+          return `${one.id} (${Math.round(sinceMs / 1_000)} s of ${Math.round(one.stop.graceMs / 1_000)} s)`;
+        })
+        .join(", ");
+    if (living().length > 0)
+      say(
+        `asked to stop: ${living()
+          .map(({ id }) => id)
+          .join(", ")}`,
+      );
+    await waitFor(
+      () => living().length === 0,
+      () => `waiting for ${named()}`,
+      say,
+      signal,
+    );
+  }
+
+  /** Why the instances of that release are no good, or null. */
+  function trouble(release: ReleaseRef): string | null {
+    const failure = parts.rollouts.facts()?.failure ?? null;
+    if (failure !== null) return failure;
+    const bad = ours().find(
+      (one) => one.release === release.version && (one.state === "backoff" || one.state === "unhealthy"),
+    );
+    if (bad === undefined) return null;
+    const exit = bad.lastExit;
+    const how = exit?.known ? (exit.signal ?? `exit code ${exit.code ?? "unknown"}`) : null;
+    return `${bad.id} ${how === null ? (bad.cause ?? "did not become ready in time") : `ended by itself (${how})`}.`;
+  }
+
+  function complete(release: ReleaseRef): boolean {
+    return bundled().every((service) => {
+      const all = book.all().filter((one) => one.service === service.name && isLiving(one));
+      const good = all.filter((one) => one.release === release.version && isServing(one) && one.routed);
+      return good.length >= parts.wanted(service) && all.every((one) => one.release === release.version);
+    });
+  }
+
+  const replace: TakeStep = async (course, say, signal) => {
+    const release = servingRelease(course);
+    const old = ours().filter((one) => one.wanted === "up" && isLiving(one) && one.release !== release.version);
+    const standing = inOrder(
+      old,
+      bundled().map(({ name }) => name),
+    );
+    parts.rollouts.retarget(
+      standing.map(({ id }) => id),
+      planSteps(standing, isWeb),
+    );
+    say(`starting ${release.version}`);
+    await waitFor(
+      () => complete(release) || (!isBack(course) && trouble(release) !== null),
+      () => `waiting until ${release.version} serves alone`,
+      say,
+      signal,
+    );
+    const why = isBack(course) ? null : trouble(release);
+    if (why !== null && !complete(release)) throw new OwlError("update.replace", why);
+    return undefined;
+  };
+
+  const drain: TakeStep = async (course, say, signal) => {
+    if (course.plan?.workers === "overlap") return undefined;
+    await untilGone(({ service }) => !isWeb(service), say, signal);
+    return undefined;
+  };
+  const close: TakeStep = async (_, say, signal) => {
+    await untilGone(() => true, say, signal);
+    return undefined;
+  };
+
+  return {
+    async stage(course, say, signal) {
+      invariant(course.source !== null, "an update has a source");
+      say(`reading ${course.source}`);
+      const { version, path, already } = await parts.stage(course.source, signal);
+      if (version === course.from.version)
+        throw new OwlError("update.same", `Release ${version} is what runs already.`, {
+          next: "Nothing was changed. To start its processes anew: owlctl restart",
+        });
+      return { to: { version, path }, staged: !already };
+    },
+    async preflight(course, _say, signal) {
+      const failed = (await parts.preflight()).filter(({ verdict }) => verdict === "FAIL");
+      if (failed.length > 0) {
+        const [first] = failed;
+        throw new OwlError("preflight.failed", `${failed.map(({ check }) => check).join(", ")}: ${first?.found}.`, {
+          next: `Try: ${first?.command}`,
+        });
+      }
+      invariant(course.to !== null, "a release is staged before preflight");
+      await parts.checkRelease(course.to, signal);
+      return undefined;
+    },
+    async compare(course, say) {
+      invariant(course.to !== null, "a release is staged before it is compared");
+      const plan = await parts.compare(course, await parts.manifest(course.to));
+      if (plan.verdict === "refused") throw new OwlError(plan.code, plan.reason, { next: plan.next });
+      say(plan.workers === "overlap" ? "old and new workers may overlap" : "workers drain first");
+      return { plan };
+    },
+    async migrate(course, say, signal) {
+      invariant(course.to !== null, "a release is staged before it migrates");
+      await parts.database().migrate(course.to.path, say, signal);
+      return undefined;
+    },
+    drain,
+    drainBack: drain,
+    close,
+    closeBack: close,
+    async copy(course, say, signal) {
+      return { copy: await parts.database().copy(course.id, say, signal) };
+    },
+    async migrateClosed(course, say, signal) {
+      invariant(course.to !== null, "a release is staged before it migrates");
+      await parts.database().migrate(course.to.path, say, signal);
+      return undefined;
+    },
+    async restore(course, say, signal) {
+      const path = isBack(course) ? course.copy : course.restoreFrom;
+      invariant(path !== null, "there is a copy to restore");
+      const code = isBack(course) ? course.from : (course.to ?? course.from);
+      await parts.database().restore(path, code.path, say, signal);
+      return undefined;
+    },
+    replace,
+    replaceBack: replace,
+    async confirm(course, say, signal) {
+      invariant(course.to !== null, "a release serves before it is confirmed");
+      const release = course.to;
+      const untilMs = clock.monotonicMs() + parts.config().rollout.confirmMs;
+      say(`watching ${release.version} for ${Math.round(parts.config().rollout.confirmMs / 1_000)} s`);
+      do {
+        const why = trouble(release) ?? (complete(release) ? null : "not every instance stayed ready.");
+        if (why !== null) throw new OwlError("update.confirm", why);
+        const silent = parts.workers()?.find(({ id, state }) => state === "stalled" && book.get(id) !== null);
+        if (silent !== undefined) throw new OwlError("update.confirm", `${silent.id} gives no sign of life.`);
+        await clock.sleep(LOOK_MS, signal);
+      } while (clock.monotonicMs() < untilMs);
+      await parts.smoke(signal);
+      return undefined;
+    },
+    async switch(course) {
+      parts.settle(course);
+      return undefined;
+    },
+    async prune(_, say) {
+      const gone = await parts.prune();
+      if (gone.length > 0) say(`removed: ${gone.join(", ")}`);
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,243 @@
+// Updates as operators and administrators ask for them: checked, planned, begun. The course itself is update-runner.ts.
+// Invariant: a refused request has changed nothing but, at most, staged a release that is verified and whole.
+
+import { existsSync } from "node:fs";
+import type { Rollout, RolloutPlan, UpdateRequest } from "../config/control-api.ts";
+import { OwlError } from "../config/errors.ts";
+import { nearest } from "../config/nearest.ts";
+import type { Clock } from "../config/time.ts";
+import { formatDuration } from "../config/units.ts";
+import type { Manifest } from "./core/manifest.ts";
+import { courseSteps, type ReleaseRef, type UpdateCourse } from "./core/update-course.ts";
+import { planUpdate, type UpdateFacts, type UpdatePlanned, type UpdateRefused } from "./core/update-plan.ts";
+import type { LedgerEntry, UpdateDatabaseFacts, WritesSince } from "./ports.ts";
+import type { UpdateRunner } from "./update-runner.ts";
+
+export interface UpdatesParts {
+  readonly clock: Clock;
+  readonly runner: UpdateRunner;
+  /** The release that runs. */
+  readonly running: ReleaseRef;
+  readonly bundled: boolean;
+  readonly refuseWhileBusy: () => void;
+  readonly stage: (source: string, signal: AbortSignal) => Promise<ReleaseRef & { readonly already: boolean }>;
+  readonly manifest: (release: ReleaseRef) => Promise<Manifest | null>;
+  /** What schema that code knows; read from the code itself where it has no manifest (a checkout). */
+  readonly schemaOf: (
+    release: ReleaseRef,
+  ) => Promise<{ readonly migrations: readonly string[]; readonly queueSchema: number | null }>;
+  /** Releases lying in the releases folder, newest first, the running one too. */
+  readonly staged: () => Promise<readonly ReleaseRef[]>;
+  readonly ledger: () => readonly LedgerEntry[];
+  readonly databaseFacts: () => Promise<UpdateDatabaseFacts>;
+  readonly writesSince: (copy: string) => Promise<WritesSince>;
+  readonly figures: () => Pick<UpdateFacts, "workers" | "graceMs" | "readyMs" | "webReplicas">;
+}
+
+export interface Updates {
+  stageRelease(source: string): Promise<{ readonly version: string; readonly path: string; readonly already: boolean }>;
+  update(request: UpdateRequest): Promise<Rollout>;
+  planUpdate(request: UpdateRequest): Promise<RolloutPlan>;
+  rollback(version: string | null): Promise<Rollout>;
+  planRollback(version: string | null): Promise<RolloutPlan>;
+  /** An administrator approved a release that lies staged. */
+  updateTo(version: string, approval: string): Promise<Rollout>;
+  /** The plan for a staged release, as the page shows it. */
+  assess(release: ReleaseRef, overlap: boolean): Promise<UpdatePlanned | UpdateRefused>;
+}
+
+interface RollbackCourse {
+  readonly to: ReleaseRef;
+  readonly restoreFrom: string | null;
+  readonly lost: WritesSince | null;
+}
+
+export function createUpdates(parts: UpdatesParts): Updates {
+  const never = new AbortController().signal;
+
+  function refuseUnlessBundled(): void {
+    if (parts.bundled) return;
+    throw new OwlError("update.ownServices", "These services are your team's own, so Owl has no release of them.", {
+      next: "Put their new code in place and run: owlctl restart",
+    });
+  }
+
+  async function compare(to: Manifest, overlap: boolean): Promise<UpdatePlanned | UpdateRefused> {
+    const database = await parts.databaseFacts();
+    return planUpdate({
+      from: await parts.manifest(parts.running),
+      to,
+      applied: Object.keys(database.applied),
+      appliedHashes: database.applied,
+      queueSchema: database.queueSchema,
+      platform: `${process.platform}-${process.arch}`,
+      overlapAsked: overlap,
+      databaseBytes: database.bytes,
+      ...parts.figures(),
+    });
+  }
+
+  async function assess(release: ReleaseRef, overlap: boolean): Promise<UpdatePlanned | UpdateRefused> {
+    const manifest = await parts.manifest(release);
+    if (manifest === null)
+      return {
+        verdict: "refused",
+        code: "update.platform",
+        reason: `${release.version} has no manifest.`,
+        next: "Stage it again.",
+      };
+    return await compare(manifest, overlap);
+  }
+
+  function describe(
+    course: Pick<UpdateCourse, "kind" | "plan" | "restoreFrom">,
+    notes: readonly string[],
+  ): RolloutPlan {
+    const whole = { ...course, step: "stage", failure: null } as UpdateCourse;
+    const { graceMs, readyMs, webReplicas, workers } = parts.figures();
+    const expectedMs = readyMs * (webReplicas + workers) + 30_000;
+    return {
+      changes: true,
+      steps: courseSteps(whole).map((action) => ({ service: "owl", action, instance: null })),
+      expectedMs,
+      worstMs: expectedMs + graceMs * (course.plan?.workers === "overlap" ? 1 : 2),
+      peakConnections: null,
+      connectionLimit: null,
+      peakMemoryBytes: null,
+      notes,
+    };
+  }
+
+  function noteOf(plan: UpdatePlanned, to: string): string[] {
+    const notes = [`${parts.running.version} to ${to}.`];
+    if (plan.workers === "overlap") notes.push("Old and new workers overlap: nothing about jobs changed.");
+    else
+      notes.push(
+        `Workers drain first (${plan.reasons.join("; ")}): at most ${formatDuration(plan.worstWithoutWorkersMs)} without a worker; turns wait in line meanwhile.`,
+      );
+    if (plan.pending.length > 0) notes.push(`Migrations (${plan.schema}): ${plan.pending.join(", ")}.`);
+    if (plan.queueMigration) notes.push("The queue's own schema changes, which counts as incompatible.");
+    notes.push(
+      plan.worstDowntimeMs > 0
+        ? `Pages answer 503 for at most ${formatDuration(plan.worstDowntimeMs)}; a copy of the database is the way back.`
+        : "No downtime; the way back is the old code alone.",
+    );
+    return notes;
+  }
+
+  async function planRollbackTo(version: string | null): Promise<RollbackCourse> {
+    refuseUnlessBundled();
+    const ledger = parts.ledger();
+    const present = ledger.find((entry) => entry.version === parts.running.version) ?? null;
+    const staged = await parts.staged();
+    const wanted = version ?? present?.before?.version ?? null;
+    if (wanted === null)
+      throw new OwlError("rollback.none", "No release ran here before this one.", { next: "See: owlctl rollout list" });
+    if (wanted === parts.running.version)
+      throw new OwlError("rollback.same", `${wanted} is what runs already.`, { next: "See: owlctl version" });
+    const to = [...staged, ...(present?.before ? [present.before] : [])].find((one) => one.version === wanted);
+    if (to === undefined || !existsSync(to.path)) {
+      const near = nearest(
+        wanted,
+        staged.map((one) => one.version),
+      );
+      throw new OwlError(
+        "rollback.unknown",
+        `There is no release ${wanted} here.${near ? ` Did you mean ${near}?` : ""}`,
+        {
+          next: `Here are: ${staged.map((one) => one.version).join(", ") || "none"}.`,
+        },
+      );
+    }
+    const knows = await parts.schemaOf(to);
+    const database = await parts.databaseFacts();
+    const ahead = Object.keys(database.applied).filter((name) => !knows.migrations.includes(name));
+    const code = ahead.every((name) => database.compatible[name] === true);
+    const queue = database.queueSchema === null || database.queueSchema === knows.queueSchema;
+    if (code && queue) return { to, restoreFrom: null, lost: null };
+    const copy = present?.before?.version === wanted ? present.copy : null;
+    if (copy === null || !existsSync(copy))
+      throw new OwlError(
+        "rollback.noCopy",
+        `${wanted} cannot live with the database of now, and no copy from before is here.`,
+        {
+          next: "Restore a backup of your own, or update to a newer release instead.",
+          data: { ahead },
+        },
+      );
+    return { to, restoreFrom: copy, lost: await parts.writesSince(copy) };
+  }
+
+  function begin(
+    course: Pick<UpdateCourse, "kind" | "source" | "overlapAsked" | "to" | "restoreFrom" | "approval">,
+  ): Rollout {
+    parts.refuseWhileBusy();
+    const { graceMs, readyMs, webReplicas } = parts.figures();
+    return parts.runner.begin({ ...course, from: parts.running }, 2 * graceMs + readyMs * (webReplicas + 1) + 30_000);
+  }
+
+  return {
+    assess,
+    async stageRelease(source) {
+      refuseUnlessBundled();
+      return await parts.stage(source, never);
+    },
+    async update({ source, overlap }) {
+      refuseUnlessBundled();
+      return begin({
+        kind: "update",
+        source,
+        overlapAsked: overlap ?? false,
+        to: null,
+        restoreFrom: null,
+        approval: null,
+      });
+    },
+    async updateTo(version, approval) {
+      refuseUnlessBundled();
+      const found = (await parts.staged()).find((one) => one.version === version);
+      if (found === undefined)
+        throw new OwlError("release.unknown", `Release ${version} is not staged here any more.`, {
+          next: "Stage it again: owlctl update --stage ARCHIVE",
+        });
+      return begin({
+        kind: "update",
+        source: found.path,
+        overlapAsked: false,
+        to: null,
+        restoreFrom: null,
+        approval,
+      });
+    },
+    async planUpdate({ source, overlap }) {
+      refuseUnlessBundled();
+      const { version, path } = await parts.stage(source, never);
+      if (version === parts.running.version)
+        return {
+          ...describe({ kind: "update", plan: null, restoreFrom: null }, [`${version} is what runs already.`]),
+          changes: false,
+          steps: [],
+        };
+      const plan = await assess({ version, path }, overlap ?? false);
+      if (plan.verdict === "refused") throw new OwlError(plan.code, plan.reason, { next: plan.next });
+      return describe({ kind: "update", plan, restoreFrom: null }, noteOf(plan, version));
+    },
+    async rollback(version) {
+      const { to, restoreFrom } = await planRollbackTo(version);
+      return begin({ kind: "rollback", source: null, overlapAsked: false, to, restoreFrom, approval: null });
+    },
+    async planRollback(version) {
+      const { to, restoreFrom, lost } = await planRollbackTo(version);
+      const notes = [`${parts.running.version} back to ${to.version}.`];
+      if (lost === null) notes.push("Code only: the older release can live with the database of now. Nothing is lost.");
+      else
+        notes.push(
+          "The older release cannot live with the database of now: the copy taken before the update is put back.",
+          lost.count === 0
+            ? "Nothing was written since that copy."
+            : `${lost.count} writes since that copy are lost, from ${lost.firstAt} to ${lost.lastAt}.`,
+        );
+      return describe({ kind: "rollback", plan: null, restoreFrom }, notes);
+    },
+  };
+}

@@ -1,0 +1,363 @@
+// Everything about releases, put together: staging, the course of updates, the ledger, approvals and offers.
+// Invariant: what it touches of the rest of owld goes through `world`: code, holds and targets, never processes.
+
+import { createHash } from "node:crypto";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { request as httpRequest } from "node:http";
+import { join } from "node:path";
+import { execa } from "execa";
+import type { Logger } from "pino";
+import type { Config, ServiceConfig } from "../../config/config.ts";
+import type { PreflightLine, Rollout, Status, WorkerStatus } from "../../config/control-api.ts";
+import { asError, invariant, OwlError } from "../../config/errors.ts";
+import type { HomePaths } from "../../config/home.ts";
+import { CODE_ROOT, pinnedNode } from "../../config/load.ts";
+import type { Clock, Random } from "../../config/time.ts";
+import { type Approvals, createApprovals } from "../approvals.ts";
+import type { Manifest } from "../core/manifest.ts";
+import type { ReleaseRef, UpdateCourse } from "../core/update-course.ts";
+import type { InstanceBook } from "../instance-book.ts";
+import { inheritedEnv } from "../instance-launch.ts";
+import type { Journal } from "../journal.ts";
+import type { Measures } from "../measures.ts";
+import type { DatabaseService, PostedOffer } from "../ports.ts";
+import { createBulletin } from "../postgres/bulletin.ts";
+import { createReleaseLedger, pruneReleases, switchCurrent } from "../release/current.ts";
+import { removeStagingLeftovers, stageRelease } from "../release/stage.ts";
+import { readManifest } from "../release/verify.ts";
+import type { RolloutRunner } from "../rollout-runner.ts";
+import type { ServiceWishes } from "../service-wishes.ts";
+import type { Store } from "../state/store.ts";
+import { createUpdateRunner } from "../update-runner.ts";
+import { createUpdateSteps } from "../update-steps.ts";
+import { createUpdates, type Updates } from "../updates.ts";
+
+export interface ReleaseParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly store: Store;
+  readonly journal: Journal;
+  readonly rollouts: RolloutRunner;
+  readonly book: InstanceBook;
+  readonly wishes: ServiceWishes;
+  readonly measures: Measures;
+  readonly database: DatabaseService;
+  readonly paths: HomePaths;
+  readonly version: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly config: () => Config;
+  readonly workers: () => readonly WorkerStatus[] | null;
+  readonly preflight: () => Promise<readonly PreflightLine[]>;
+  readonly status: () => Promise<Status>;
+  readonly restart: (services: readonly string[] | null) => Promise<Rollout>;
+  readonly refuseWhileBusy: () => void;
+  /** The services are to run from that code from now on. */
+  readonly useCode: (release: ReleaseRef) => void;
+  readonly replaceProxies: () => Promise<void>;
+  readonly wake: () => void;
+  readonly reexec: () => void;
+}
+
+export interface Releases {
+  readonly updates: Updates;
+  /** What of a service's number the update lets stand: true when it is to have no instance now. */
+  rests(service: ServiceConfig): boolean;
+  closed(): { readonly retryAfterS: number; readonly reason: string } | null;
+  /** The release new instances are started from. */
+  serving(): ReleaseRef;
+  /** An update is on record: it alone deals with the database's schema. */
+  underWay(): boolean;
+  /** Once the database is up: goes on with an update that was cut, watches for approvals. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const DATABASE_MS = 60_000;
+const SMOKE_MS = 5_000;
+const RETRY_AFTER_S = 10;
+
+export function createReleases(parts: ReleaseParts): Releases {
+  const { clock, store, log, paths, database, book } = parts;
+  const ledger = createReleaseLedger(store);
+  const running: ReleaseRef = { version: parts.version, path: CODE_ROOT };
+  let approvals: Approvals | null = null;
+  let renewing: Promise<void> = Promise.resolve();
+
+  const stage = async (source: string, signal: AbortSignal) => {
+    const staged = await stageRelease(source, paths.releases, parts.random.token(6), signal);
+    return { version: staged.manifest.version, path: staged.path, already: staged.already };
+  };
+  const manifestOf = async (release: ReleaseRef): Promise<Manifest | null> =>
+    await readManifest(release.path).catch(() => null);
+
+  async function schemaOf(release: ReleaseRef) {
+    const manifest = await manifestOf(release);
+    if (manifest !== null)
+      return { migrations: manifest.migrations.map(({ name }) => name), queueSchema: manifest.queueSchema };
+    const migrations = (await readdir(join(release.path, "migrations"))).filter((name) => name.endsWith(".sql"));
+    const library = await readFile(join(release.path, "node_modules/pg-boss/package.json"), "utf8").catch(() => "{}");
+    const { pgboss } = JSON.parse(library) as { readonly pgboss?: { readonly schema?: number } };
+    return { migrations, queueSchema: pgboss?.schema ?? null };
+  }
+
+  async function staged(): Promise<readonly ReleaseRef[]> {
+    const names = await readdir(paths.releases).catch(() => [] as string[]);
+    return names
+      .filter((name) => !name.startsWith("."))
+      .map((version) => ({ version, path: join(paths.releases, version) }));
+  }
+
+  /** Right after a start the services run already while the database is still being looked at. */
+  async function databaseUp(): Promise<void> {
+    const untilMs = clock.monotonicMs() + DATABASE_MS;
+    while (database.url() === null) {
+      if (clock.monotonicMs() > untilMs)
+        throw new OwlError("update.database", "The database is not up, so nothing can be compared with it.", {
+          next: "See why: owlctl events",
+        });
+      await clock.sleep(100);
+    }
+  }
+
+  function figures() {
+    const services = parts.config().services.filter((service) => service.bundled);
+    const web = services.find((service) => service.routes.length > 0);
+    const starts = services.map((service) => parts.measures.of(service.name).startMs ?? 1_000);
+    return {
+      workers: services.filter((service) => service.routes.length === 0).reduce((sum, one) => sum + one.replicas, 0),
+      graceMs: Math.max(0, ...services.map((service) => service.stop.graceMs)),
+      readyMs: Math.max(1_000, ...starts),
+      webReplicas: web?.replicas ?? 0,
+    };
+  }
+
+  /** The new release's own code judges the configuration it will be given. */
+  async function checkRelease(release: ReleaseRef, signal: AbortSignal): Promise<void> {
+    const { file } = parts.config();
+    const args = ["ctl/main.ts", "config", "check", ...(file === null ? [] : [file])];
+    const result = await execa(pinnedNode(release.path), args, {
+      cwd: release.path,
+      env: { ...inheritedEnv(parts.environment), OWL_HOME: paths.home },
+      extendEnv: false,
+      reject: false,
+      all: true,
+      stdin: "ignore",
+      cancelSignal: signal,
+    });
+    signal.throwIfAborted();
+    if (result.failed)
+      throw new OwlError(
+        "release.config",
+        `Release ${release.version} does not accept the configuration: ${result.all}`,
+        {
+          next: "Correct owl.yaml first, or stay with the present release.",
+        },
+      );
+  }
+
+  /** One request through the proxy, as a user would make it. */
+  async function smoke(signal: AbortSignal): Promise<void> {
+    const { proxy } = parts.config();
+    const [address] = proxy.listen;
+    invariant(address !== undefined, "the proxy listens somewhere");
+    // Behind TLS the front is asked by its plain redirect, if there is one; its certificate is not ours to judge.
+    if (proxy.tls !== null) return;
+    const host = address.host === "0.0.0.0" || address.host === "::" ? "127.0.0.1" : address.host;
+    const status = await new Promise<number>((resolve, reject) => {
+      const asked = httpRequest(
+        { host, port: address.port, path: "/", headers: { host: "localhost" }, signal, timeout: SMOKE_MS },
+        (response) => {
+          response.resume();
+          resolve(response.statusCode ?? 0);
+        },
+      );
+      asked.on("timeout", () => asked.destroy(new Error(`no answer within ${SMOKE_MS / 1_000} s`)));
+      asked.on("error", reject);
+      asked.end();
+    }).catch((error: unknown) => {
+      throw new OwlError("update.smoke", `A request through the proxy failed: ${asError(error).message}.`);
+    });
+    if (status === 0 || status >= 500)
+      throw new OwlError("update.smoke", `A request through the proxy was answered with ${status}.`);
+  }
+
+  function settle(course: UpdateCourse): void {
+    invariant(course.to !== null, "a release serves before it is settled");
+    switchCurrent(paths, course.to.path);
+    const before = course.kind === "rollback" ? null : course.from;
+    const known = ledger.all().find(({ version }) => version === course.to?.version);
+    ledger.add({
+      ...course.to,
+      finishedAt: clock.now(),
+      copy: course.kind === "rollback" ? (known?.copy ?? null) : course.copy,
+      before: course.kind === "rollback" ? (known?.before ?? null) : before,
+    });
+  }
+
+  const runner = createUpdateRunner({
+    store,
+    journal: parts.journal,
+    rollouts: parts.rollouts,
+    log,
+    steps: createUpdateSteps({
+      clock,
+      book,
+      rollouts: parts.rollouts,
+      config: parts.config,
+      wanted: parts.wishes.wanted,
+      workers: parts.workers,
+      preflight: parts.preflight,
+      stage,
+      checkRelease,
+      async compare(course) {
+        invariant(course.to !== null, "a release is staged before it is compared");
+        return await updates.assess(course.to, course.overlapAsked);
+      },
+      manifest: (release) => readManifest(release.path),
+      database: () => database.updates(),
+      smoke,
+      settle,
+      prune: () => pruneReleases(paths, ledger),
+    }),
+    async discard(course) {
+      // Past `switch` it is what runs, whatever failed after it.
+      if (!course.staged || course.to === null || ledger.current()?.version === course.to.version) return;
+      await rm(course.to.path, { recursive: true, force: true });
+    },
+    changed() {
+      parts.useCode(serving());
+      parts.wake();
+    },
+    renewSelf(course) {
+      log.info({ from: course.from.version, to: course.to?.version }, "owld starts again on the new release");
+      parts.reexec();
+    },
+  });
+
+  const serving = (): ReleaseRef => runner.serving() ?? running;
+
+  const updates = createUpdates({
+    clock,
+    runner,
+    running,
+    bundled: parts.config().bundled,
+    refuseWhileBusy: parts.refuseWhileBusy,
+    stage,
+    manifest: manifestOf,
+    schemaOf,
+    staged,
+    ledger: ledger.all,
+    async databaseFacts() {
+      await databaseUp();
+      return await database.updates().facts();
+    },
+    async writesSince(copy) {
+      await databaseUp();
+      return await database.updates().writesSince(copy);
+    },
+    figures,
+  });
+
+  /** Staged releases other than the running one, those lying in incoming/ staged first. */
+  async function offers(): Promise<readonly PostedOffer[]> {
+    const arrived = await readdir(paths.incoming).catch(() => [] as string[]);
+    for (const name of arrived.filter((one) => /\.tar(\.gz|\.zst)?$/.test(one)))
+      await takeIncoming(join(paths.incoming, name));
+    const found: PostedOffer[] = [];
+    for (const release of await staged()) {
+      if (release.version === parts.version) continue;
+      const manifest = await manifestOf(release);
+      if (manifest === null) continue;
+      const { files: _files, links: _links, ...rest } = manifest;
+      const plan = await updates.assess(release, false);
+      found.push({ version: release.version, manifest: rest, plan: { ...plan }, notes: manifest.notes.en.join("\n") });
+    }
+    return found;
+  }
+
+  async function takeIncoming(path: string): Promise<void> {
+    const key = `incoming ${path}`;
+    const { size, mtimeMs } = await stat(path);
+    const seen = `${size} ${mtimeMs}`;
+    // A file still being copied changes: it is taken when two looks saw the same.
+    const before = store.all<{ readonly seen: string; readonly done: boolean }>("fact").get(key);
+    if (before?.seen !== seen) {
+      store.put("fact", key, { seen, done: false });
+      return;
+    }
+    if (before.done) return;
+    store.put("fact", key, { seen, done: true });
+    try {
+      const { version } = await stage(path, new AbortController().signal);
+      parts.journal.write({ type: "release.offered", message: `Release ${version} from incoming/ is offered.` });
+    } catch (error) {
+      parts.journal.write({ type: "release.refused", message: `${path}: ${asError(error).message}` });
+    }
+  }
+
+  /** After an update whose proxy code differs, the proxies are replaced by owld of the new release, without loss. */
+  async function renewProxies(): Promise<void> {
+    const manifest = await manifestOf(running);
+    if (manifest === null) return;
+    const code = createHash("sha256");
+    for (const [path, file] of Object.entries(manifest.files))
+      if (/^(supervisor\/proxy|config|node_modules\/(undici|node-linux-[^/]+))\//.test(path))
+        code.update(`${path} ${file.sha256}\n`);
+    const present = code.digest("hex");
+    const before = store.all<string>("fact").get("proxy code");
+    if (before === present) return;
+    if (before !== undefined || ledger.current()?.version === parts.version) {
+      parts.journal.write({
+        type: "proxy.renewing",
+        service: "proxy",
+        message: "The proxy's code changed: it is replaced.",
+      });
+      await parts.replaceProxies();
+    }
+    store.put("fact", "proxy code", present);
+  }
+
+  return {
+    updates,
+    rests(service) {
+      if (!service.bundled) return false;
+      const { workers, web } = runner.holds();
+      return service.routes.length > 0 ? web : workers;
+    },
+    closed() {
+      const reason = runner.closed();
+      return reason === null ? null : { retryAfterS: RETRY_AFTER_S, reason };
+    },
+    serving,
+    underWay: () => runner.course() !== null,
+    async start() {
+      if (!parts.config().bundled) return;
+      const left = await removeStagingLeftovers(paths.releases);
+      if (left.length > 0) log.info({ left }, "half-staged releases were removed");
+      runner.resume();
+      renewing = renewProxies().catch((error: unknown) =>
+        log.error({ err: asError(error) }, "the proxies were not replaced"),
+      );
+      const url = database.url();
+      if (url === null) return;
+      approvals = createApprovals({
+        clock,
+        store,
+        log,
+        bulletin: createBulletin(url),
+        status: parts.status,
+        offers,
+        restart: parts.restart,
+        update: updates.updateTo,
+        rollout: parts.rollouts.get,
+      });
+      approvals.start();
+    },
+    async stop() {
+      await runner.stop();
+      await renewing;
+      await approvals?.stop();
+    },
+  };
+}
