@@ -32,7 +32,7 @@ async function begun(page: Page, word = "w5"): Promise<void> {
 }
 
 async function ended(page: Page, state: "answered" | "stopped" | "failed" = "answered"): Promise<void> {
-  await page.locator(`.turn[data-state=${state}]`).last().waitFor({ timeout: 30_000 });
+  await page.locator(`.turn[data-state=${state}]`).last().waitFor({ timeout: 120_000 });
 }
 
 describe("signing in", () => {
