@@ -32,7 +32,7 @@ export interface UpdateRunnerParts {
   readonly rollouts: RolloutRunner;
   readonly log: Logger;
   readonly steps: Readonly<Record<CourseStep, TakeStep>>;
-  /** A course that failed before anything was touched: what it staged goes. */
+  /** It failed, so nothing runs from what it staged: that goes, unless it was there before. */
   readonly discard: (course: UpdateCourse) => Promise<void>;
   /** The decision loop should look again (holds and code may have changed). */
   readonly changed: (course: UpdateCourse | null) => void;
@@ -111,7 +111,7 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
         continue;
       }
       const ended = course;
-      if (next.state === "failed" && ended.failure === null) await parts.discard(ended);
+      if (next.state === "failed") await parts.discard(ended);
       rollouts.close(
         next.state === "failed" && rollouts.facts()?.cancelled === true ? "cancelled" : next.state,
         next.reason,

@@ -22,6 +22,10 @@ export interface UpdatesParts {
   readonly refuseWhileBusy: () => void;
   readonly stage: (source: string, signal: AbortSignal) => Promise<ReleaseRef & { readonly already: boolean }>;
   readonly manifest: (release: ReleaseRef) => Promise<Manifest | null>;
+  /** What schema that code knows; read from the code itself where it has no manifest (a checkout). */
+  readonly schemaOf: (
+    release: ReleaseRef,
+  ) => Promise<{ readonly migrations: readonly string[]; readonly queueSchema: number | null }>;
   /** Releases lying in the releases folder, newest first, the running one too. */
   readonly staged: () => Promise<readonly ReleaseRef[]>;
   readonly ledger: () => readonly LedgerEntry[];
@@ -145,12 +149,11 @@ export function createUpdates(parts: UpdatesParts): Updates {
         },
       );
     }
-    const manifest = await parts.manifest(to);
+    const knows = await parts.schemaOf(to);
     const database = await parts.databaseFacts();
-    const known = new Set(manifest?.migrations.map(({ name }) => name) ?? []);
-    const ahead = manifest === null ? [] : Object.keys(database.applied).filter((name) => !known.has(name));
+    const ahead = Object.keys(database.applied).filter((name) => !knows.migrations.includes(name));
     const code = ahead.every((name) => database.compatible[name] === true);
-    const queue = manifest === null || database.queueSchema === null || database.queueSchema === manifest.queueSchema;
+    const queue = database.queueSchema === null || database.queueSchema === knows.queueSchema;
     if (code && queue) return { to, restoreFrom: null, lost: null };
     const copy = present?.before?.version === wanted ? present.copy : null;
     if (copy === null || !existsSync(copy))

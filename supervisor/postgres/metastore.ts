@@ -3,11 +3,11 @@
 
 import { Pool, type QueryResultRow } from "pg";
 import type { Logger } from "pino";
-import { JOB_KINDS, type JobKind } from "../../config/config.ts";
 import type { WorkerStatus } from "../../config/control-api.ts";
 import type { Clock, MonotonicMs } from "../../config/time.ts";
-import type { Metastore, WorkFigures } from "../ports.ts";
+import type { Metastore } from "../ports.ts";
 import { readLimits } from "./limits.ts";
+import { createWorkFigures } from "./work-figures.ts";
 
 const BOUND_MS = 2_000;
 /** Between two signs of life of the database. */
@@ -45,22 +45,6 @@ const MARK_GONE = `
     UPDATE owl.worker SET gone_at = now() WHERE id = $1 AND gone_at IS NULL AND stopped_at IS NULL RETURNING id)
   SELECT pg_notify('owl_worker_gone', id) FROM marked`;
 
-// The partial indexes on queued rows and the one on ended_at carry these, also with a million jobs waiting.
-const QUEUED = `
-  SELECT kind, count(*)::int AS queued, extract(epoch FROM clock_timestamp() - min(created_at))::float8 AS oldest_s
-  FROM (SELECT 'chat' AS kind, created_at FROM owl.turn WHERE state = 'queued'
-        UNION ALL SELECT 'transcription', created_at FROM owl.transcription WHERE state = 'queued'
-        UNION ALL SELECT 'playbook', created_at FROM owl.playbook_run WHERE state = 'queued'
-        UNION ALL SELECT 'schema-analysis', created_at FROM owl.schema_analysis WHERE state = 'queued') AS waiting
-  GROUP BY kind`;
-
-const ENDED_TURNS = `
-  SELECT state AS outcome, coalesce(cause, state) AS cause, count(*)::int AS count
-  FROM owl.turn WHERE ended_at >= to_timestamp($1::float8 / 1000) GROUP BY 1, 2 ORDER BY 1, 2`;
-
-const RECLAIMED =
-  "SELECT coalesce(sum(reclaimed), 0)::int AS count FROM owl.worker WHERE gone_at >= to_timestamp($1::float8 / 1000)";
-
 /** A metastore over `deps.url`; connects when first asked. */
 export function createMetastore(deps: MetastoreDeps): RunningMetastore {
   const { clock, log } = deps;
@@ -77,7 +61,6 @@ export function createMetastore(deps: MetastoreDeps): RunningMetastore {
   // An idle connection that breaks is no failure of its own: the next question tells.
   pool.on("error", () => undefined);
   let answeringSince: MonotonicMs | null = null;
-  const startedAt = clock.now();
   let peak = 0;
   const ended = new AbortController();
   let pinging: Promise<void> | null = null;
@@ -142,20 +125,7 @@ export function createMetastore(deps: MetastoreDeps): RunningMetastore {
         })) ?? null
       );
     },
-    async work() {
-      const queued = await ask<{ kind: JobKind; queued: number; oldest_s: number }>(QUEUED);
-      const turns = await ask<WorkFigures["turns"][number]>(ENDED_TURNS, [startedAt]);
-      const reclaimed = await ask<{ count: number }>(RECLAIMED, [startedAt]);
-      if (!queued || !turns || !reclaimed) return null;
-      return {
-        queued: Object.fromEntries(
-          JOB_KINDS.map((kind) => [kind, queued.find((row) => row.kind === kind)?.queued ?? 0]),
-        ),
-        oldestQueuedS: Object.fromEntries(queued.map((row) => [row.kind, row.oldest_s])),
-        turns,
-        reclaimed: reclaimed[0]?.count ?? 0,
-      };
-    },
+    work: createWorkFigures(ask),
     async markGone(worker) {
       return (await ask(MARK_GONE, [worker])) !== null;
     },

@@ -38,8 +38,18 @@ interface AppDescription {
 
 /** Builds the archive at `output` (written beside it and renamed); answers its manifest. Throws `release.*`. */
 export async function buildRelease(request: BuildRequest): Promise<Manifest> {
+  await buildPages(request.root, request.say);
+  const manifest = await composeManifest(request);
+  request.say("writing the archive");
+  await writeArchive(request, manifest);
+  return manifest;
+}
+
+/** What a release of the tree at `root` would say of itself; reads and hashes all of it. */
+export async function composeManifest(
+  request: Pick<BuildRequest, "root" | "version" | "commit" | "builtAt" | "say">,
+): Promise<Manifest> {
   const { root, say } = request;
-  await buildPages(root, say);
   say("collecting files");
   const paths = await collect(root);
   const described = await describeApp(root);
@@ -74,10 +84,7 @@ export async function buildRelease(request: BuildRequest): Promise<Manifest> {
     links,
   };
   // What we write must be what stage will read.
-  parseManifest(JSON.stringify(manifest));
-  say("writing the archive");
-  await writeArchive(request, manifest);
-  return manifest;
+  return parseManifest(JSON.stringify(manifest));
 }
 
 /** True when a migration names a table that jobs or their outcomes live in. */

@@ -267,6 +267,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
       if (path !== servedFrom) config = parts.loadConfig(path);
       servedFrom = path;
     },
+    replaceProxies: () => proxies.replace(),
     wake,
     reexec: parts.reexec,
   });

@@ -1,7 +1,8 @@
 // Everything about releases, put together: staging, the course of updates, the ledger, approvals and offers.
 // Invariant: what it touches of the rest of owld goes through `world`: code, holds and targets, never processes.
 
-import { readdir, rm, stat } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import { execa } from "execa";
@@ -53,6 +54,7 @@ export interface ReleaseParts {
   readonly refuseWhileBusy: () => void;
   /** The services are to run from that code from now on. */
   readonly useCode: (release: ReleaseRef) => void;
+  readonly replaceProxies: () => Promise<void>;
   readonly wake: () => void;
   readonly reexec: () => void;
 }
@@ -71,6 +73,7 @@ export interface Releases {
   stop(): Promise<void>;
 }
 
+const DATABASE_MS = 60_000;
 const SMOKE_MS = 5_000;
 const RETRY_AFTER_S = 10;
 
@@ -79,6 +82,7 @@ export function createReleases(parts: ReleaseParts): Releases {
   const ledger = createReleaseLedger(store);
   const running: ReleaseRef = { version: parts.version, path: CODE_ROOT };
   let approvals: Approvals | null = null;
+  let renewing: Promise<void> = Promise.resolve();
 
   const stage = async (source: string, signal: AbortSignal) => {
     const staged = await stageRelease(source, paths.releases, parts.random.token(6), signal);
@@ -87,11 +91,33 @@ export function createReleases(parts: ReleaseParts): Releases {
   const manifestOf = async (release: ReleaseRef): Promise<Manifest | null> =>
     await readManifest(release.path).catch(() => null);
 
+  async function schemaOf(release: ReleaseRef) {
+    const manifest = await manifestOf(release);
+    if (manifest !== null)
+      return { migrations: manifest.migrations.map(({ name }) => name), queueSchema: manifest.queueSchema };
+    const migrations = (await readdir(join(release.path, "migrations"))).filter((name) => name.endsWith(".sql"));
+    const library = await readFile(join(release.path, "node_modules/pg-boss/package.json"), "utf8").catch(() => "{}");
+    const { pgboss } = JSON.parse(library) as { readonly pgboss?: { readonly schema?: number } };
+    return { migrations, queueSchema: pgboss?.schema ?? null };
+  }
+
   async function staged(): Promise<readonly ReleaseRef[]> {
     const names = await readdir(paths.releases).catch(() => [] as string[]);
     return names
       .filter((name) => !name.startsWith("."))
       .map((version) => ({ version, path: join(paths.releases, version) }));
+  }
+
+  /** Right after a start the services run already while the database is still being looked at. */
+  async function databaseUp(): Promise<void> {
+    const untilMs = clock.monotonicMs() + DATABASE_MS;
+    while (database.url() === null) {
+      if (clock.monotonicMs() > untilMs)
+        throw new OwlError("update.database", "The database is not up, so nothing can be compared with it.", {
+          next: "See why: owlctl events",
+        });
+      await clock.sleep(100);
+    }
   }
 
   function figures() {
@@ -195,7 +221,8 @@ export function createReleases(parts: ReleaseParts): Releases {
       prune: () => pruneReleases(paths, ledger),
     }),
     async discard(course) {
-      if (!course.staged || course.to === null) return;
+      // Past `switch` it is what runs, whatever failed after it.
+      if (!course.staged || course.to === null || ledger.current()?.version === course.to.version) return;
       await rm(course.to.path, { recursive: true, force: true });
     },
     changed() {
@@ -218,10 +245,17 @@ export function createReleases(parts: ReleaseParts): Releases {
     refuseWhileBusy: parts.refuseWhileBusy,
     stage,
     manifest: manifestOf,
+    schemaOf,
     staged,
     ledger: ledger.all,
-    databaseFacts: () => database.updates().facts(),
-    writesSince: (copy) => database.updates().writesSince(copy),
+    async databaseFacts() {
+      await databaseUp();
+      return await database.updates().facts();
+    },
+    async writesSince(copy) {
+      await databaseUp();
+      return await database.updates().writesSince(copy);
+    },
     figures,
   });
 
@@ -262,6 +296,28 @@ export function createReleases(parts: ReleaseParts): Releases {
     }
   }
 
+  /** After an update whose proxy code differs, the proxies are replaced by owld of the new release, without loss. */
+  async function renewProxies(): Promise<void> {
+    const manifest = await manifestOf(running);
+    if (manifest === null) return;
+    const code = createHash("sha256");
+    for (const [path, file] of Object.entries(manifest.files))
+      if (/^(supervisor\/proxy|config|node_modules\/(undici|node-linux-[^/]+))\//.test(path))
+        code.update(`${path} ${file.sha256}\n`);
+    const present = code.digest("hex");
+    const before = store.all<string>("fact").get("proxy code");
+    if (before === present) return;
+    if (before !== undefined || ledger.current()?.version === parts.version) {
+      parts.journal.write({
+        type: "proxy.renewing",
+        service: "proxy",
+        message: "The proxy's code changed: it is replaced.",
+      });
+      await parts.replaceProxies();
+    }
+    store.put("fact", "proxy code", present);
+  }
+
   return {
     updates,
     rests(service) {
@@ -280,6 +336,9 @@ export function createReleases(parts: ReleaseParts): Releases {
       const left = await removeStagingLeftovers(paths.releases);
       if (left.length > 0) log.info({ left }, "half-staged releases were removed");
       runner.resume();
+      renewing = renewProxies().catch((error: unknown) =>
+        log.error({ err: asError(error) }, "the proxies were not replaced"),
+      );
       const url = database.url();
       if (url === null) return;
       approvals = createApprovals({
@@ -297,6 +356,7 @@ export function createReleases(parts: ReleaseParts): Releases {
     },
     async stop() {
       await runner.stop();
+      await renewing;
       await approvals?.stop();
     },
   };

@@ -15,8 +15,9 @@ import {
 } from "../core/turn-view.ts";
 import { liveReady, onLive } from "../events/live.ts";
 import type { FeedEvent } from "../events/messages.ts";
+import { placeNow } from "../routes.ts";
 import { createStore, type Store } from "../store.ts";
-import { type ConversationJson, loadConversations, noteConversation } from "./conversation-list.ts";
+import { type ConversationJson, conversationList, loadConversations, noteConversation } from "./conversation-list.ts";
 
 export interface OpenConversation {
   readonly id: string;
@@ -221,7 +222,7 @@ function noteUnheld(conversationId: string, turnId: string, event: TurnEvent): v
     createdAt: at,
     endedAt: at,
   });
-  whenEnded(view, "");
+  whenEnded(view, conversationList.get().items.find((item) => item.id === conversationId)?.title ?? "");
 }
 
 function receive(event: FeedEvent): void {
@@ -241,6 +242,11 @@ function receive(event: FeedEvent): void {
     if (held.get(turn.conversationId)?.get().load === "ready" && !sending.has(turn.conversationId)) {
       void readConversation(turn.conversationId);
     }
+  }
+  // What began and ended while no stream was open is in neither list: what is in sight is read again.
+  const place = placeNow();
+  if (place.page === "chat" && place.id !== null && held.get(place.id)?.get().load === "ready") {
+    void readConversation(place.id);
   }
   void loadConversations();
 }

@@ -7,7 +7,7 @@ import { hasEnded } from "../core/turn-view.ts";
 import { keep, onKept, readKept } from "../kept.ts";
 import { go } from "../routes.ts";
 import { createStore, type Store } from "../store.ts";
-import { addTurn, beginConversation, holdConversation, setSending } from "./conversation.ts";
+import { addTurn, beginConversation, holdConversation, readConversation, setSending } from "./conversation.ts";
 import type { ConversationJson } from "./conversation-list.ts";
 
 export interface Outgoing {
@@ -24,8 +24,16 @@ export const outbox: Store<readonly Outgoing[]> = createStore<readonly Outgoing[
   readKept<readonly Outgoing[]>("outbox", []),
 );
 
-// Other tabs of this browser send and remove too.
-onKept("outbox", () => outbox.set(readKept<readonly Outgoing[]>("outbox", [])));
+// Other tabs of this browser send and remove too: what one of them got through is looked up, not waited for.
+onKept("outbox", () => {
+  const before = outbox.get();
+  const now = readKept<readonly Outgoing[]>("outbox", []);
+  outbox.set(now);
+  const keys = new Set(now.map((item) => item.key));
+  for (const { key, conversationId } of before) {
+    if (!keys.has(key) && conversationId !== null) void readConversation(conversationId);
+  }
+});
 
 function put(item: Outgoing): void {
   outbox.set((now) => {

@@ -3,7 +3,6 @@ import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../../../config/system-time.ts";
 import { createMetastore, type RunningMetastore } from "../../../../supervisor/postgres/metastore.ts";
-import { migrate } from "../../../../supervisor/postgres/migrate.ts";
 import { startTestPostgres, type TestPostgres } from "../../../support/postgres.ts";
 
 let server: TestPostgres;
@@ -113,43 +112,6 @@ describe("workers", () => {
     const { rows } = await listener.query("SELECT gone_at IS NOT NULL AS gone FROM owl.worker");
     expect(rows).toEqual([{ gone: true }]);
     expect(heard).toEqual(["worker-1"]);
-  });
-});
-
-describe("work", () => {
-  test("is counted by kind and outcome in the application's own tables", async () => {
-    const at = await server.database();
-    const dir = new URL("../../../../migrations", import.meta.url).pathname;
-    await migrate(at, dir, { allowIncompatible: true, say: () => undefined, signal: new AbortController().signal });
-    const client = new Client({ connectionString: at });
-    await client.connect();
-    clients.push(client);
-    const full = open(at);
-    const account = "11111111-1111-4111-8111-111111111111";
-    await client.query(
-      `INSERT INTO owl.account (id, name, role, password_hash) VALUES ('${account}', 'a', 'member', 'x')`,
-    );
-    for (const state of ["queued", "answered", "failed"]) {
-      const { rows } = await client.query(
-        `INSERT INTO owl.conversation (id, account_id) VALUES (gen_random_uuid(), '${account}') RETURNING id`,
-      );
-      const ended = state === "queued" ? "NULL" : "clock_timestamp()";
-      await client.query(
-        `INSERT INTO owl.turn (id, conversation_id, account_id, text, state, claim_deadline_at, message, cause, ended_at)
-         VALUES (gen_random_uuid(), $1, '${account}', 'q', $2, now(), 'm', CASE $2 WHEN 'failed' THEN 'cut' END, ${ended})`,
-        [rows[0].id, state],
-      );
-    }
-    const work = await full.work?.();
-    expect(work?.queued).toEqual({ chat: 1, transcription: 0, playbook: 0, "schema-analysis": 0 });
-    expect(work?.oldestQueuedS.chat).toBeGreaterThanOrEqual(0);
-    expect(work?.turns).toEqual([
-      { outcome: "answered", cause: "answered", count: 1 },
-      { outcome: "failed", cause: "cut", count: 1 },
-    ]);
-    expect(work?.reclaimed).toBe(0);
-    await full.stop();
-    expect(await metastore.work?.()).toBeNull();
   });
 });
 

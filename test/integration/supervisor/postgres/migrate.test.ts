@@ -72,7 +72,7 @@ describe("migrating", () => {
   });
 
   test("a changed file and a database from the future are refused", async () => {
-    await files({ "0001_a.sql": "-- compatible\nSELECT 1", "0002_b.sql": "-- compatible\nSELECT 2" });
+    await files({ "0001_a.sql": "-- compatible\nSELECT 1", "0002_b.sql": "-- incompatible\nSELECT 2" });
     await run();
     await files({ "0001_a.sql": "-- compatible\nSELECT 3" });
     await expect(run()).rejects.toMatchObject({ code: "migrate.changed" });

@@ -1,0 +1,52 @@
+// Releases for tests: this checkout linked into a folder of its own, changed a little, with a manifest of its own.
+
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { MANIFEST_FILE } from "../../supervisor/core/manifest.ts";
+import { composeManifest } from "../../supervisor/release/build.ts";
+
+const ROOT = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
+const PARTS = [
+  "package.json",
+  "package-lock.json",
+  "LICENSE",
+  "README.md",
+  "CHANGELOG.md",
+  "tsconfig.json",
+  "config",
+  "ctl",
+  "migrations",
+  "services",
+  "supervisor",
+  "systemd",
+  ".build",
+];
+
+/** Makes the release `version` in `dir`; `files` replace or add to those of the checkout. */
+export async function makeRelease(
+  dir: string,
+  version: string,
+  files: Readonly<Record<string, string>>,
+): Promise<string> {
+  const path = join(dir, version);
+  mkdirSync(path, { recursive: true });
+  for (const part of PARTS) execFileSync("cp", ["-a", join(ROOT, part), path]);
+  // Hundreds of megabytes that nobody changes: linked, not copied, where the file system can.
+  execFileSync("cp", ["-a", "--reflink=auto", "-l", join(ROOT, "node_modules"), path]);
+  const own = JSON.stringify({ name: "owl", version, type: "module" });
+  for (const [name, text] of Object.entries({ "package.json": own, ...files })) {
+    mkdirSync(dirname(join(path, name)), { recursive: true });
+    rmSync(join(path, name), { force: true });
+    writeFileSync(join(path, name), text);
+  }
+  const manifest = await composeManifest({
+    root: path,
+    version,
+    commit: "0123456789abcdef",
+    builtAt: "2026-11-01T00:00:00.000Z",
+    say: () => undefined,
+  });
+  writeFileSync(join(path, MANIFEST_FILE), JSON.stringify(manifest));
+  return path;
+}

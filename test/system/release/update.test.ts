@@ -1,0 +1,292 @@
+// Updates of the bundled application as operators see them: real owld, PostgreSQL, web and workers; releases made of
+// this very checkout. owld is started again on `current` when it exits with 75, as systemd or npm start would.
+
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Rollout, Status } from "../../../config/control-api.ts";
+import { systemClock } from "../../../config/system-time.ts";
+import { markOf } from "../../../supervisor/instance-launch.ts";
+import { freePort } from "../../../supervisor/process/free-port.ts";
+import { createProcessTable } from "../../../supervisor/process/group-signal.ts";
+import { makeRelease } from "../../support/releases.ts";
+
+const ROOT = new URL("../../..", import.meta.url).pathname;
+const BOUND_MS = 240_000;
+const table = createProcessTable();
+
+let releases: string;
+const path = { good: "", crashing: "", incompatible: "", broken: "", stuck: "" };
+beforeAll(async () => {
+  releases = mkdtempSync(join(tmpdir(), "owl-releases-"));
+  chmodSync(releases, 0o755);
+  const crash = `process.stderr.write("the new web is broken\\n"); process.exit(3);\n`;
+  const next = String(
+    readdirSync(join(ROOT, "migrations")).filter((name) => name.endsWith(".sql")).length + 1,
+  ).padStart(4, "0");
+  const incompatible = {
+    [`migrations/${next}_more.sql`]: "-- incompatible\nALTER TABLE owl.turn ADD COLUMN more text;\n",
+  };
+  const failing = {
+    [`migrations/${next}_more.sql`]: "-- compatible\nCREATE TABLE owl.more (id int);\nSELECT 1 / 0;\n",
+  };
+  path.good = await makeRelease(releases, "9.0.1", {});
+  path.crashing = await makeRelease(releases, "9.0.2", { "services/web/main.ts": crash });
+  path.incompatible = await makeRelease(releases, "9.0.3", incompatible);
+  path.broken = await makeRelease(releases, "9.0.4", { ...incompatible, "services/web/main.ts": crash });
+  path.stuck = await makeRelease(releases, "9.0.5", failing);
+}, BOUND_MS);
+afterAll(() => rmSync(releases, { recursive: true, force: true }));
+
+interface Installation {
+  readonly home: string;
+  readonly port: number;
+  start(): void;
+  status(): Promise<Status>;
+  until(holds: (status: Status) => boolean): Promise<Status>;
+  ctl(...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }>;
+  killOwld(): Promise<void>;
+  rollouts(): Promise<readonly Rollout[]>;
+  stop(): Promise<void>;
+}
+
+/** The first answer that is not null, looked for until the test's own bound. */
+async function found<T>(look: () => Promise<T | null>, why: () => string): Promise<T> {
+  for (let count = 0; count < BOUND_MS / 100; count++) {
+    const seen = await look();
+    if (seen !== null) return seen;
+    await systemClock.sleep(50);
+  }
+  throw new Error(`It did not come about: ${why()}`);
+}
+
+const running: Installation[] = [];
+afterEach(async () => {
+  for (const one of running.splice(0)) await one.stop();
+}, BOUND_MS);
+
+async function install(): Promise<Installation> {
+  const home = mkdtempSync(join(tmpdir(), "owl-update-"));
+  chmodSync(home, 0o755);
+  const port = await freePort();
+  const config = join(home, "owl.yaml");
+  writeFileSync(
+    config,
+    `proxy: {listen: "127.0.0.1:${port}"}\nstop: {grace: 8s}\nturn: {finish: 3s, wrapUp: 2s}\nrollout: {confirm: 1s, healthTimeout: 60s}\nweb: {replicas: 1}\nworker: {replicas: 1}\n`,
+  );
+  const env = { PATH: process.env.PATH ?? "", HOME: home, OWL_HOME: home, OWL_ADMIN_PASSWORD: "correct horse battery" };
+  let child: ChildProcess | null = null;
+  let stopping = false;
+  const start = (): void => {
+    const link = join(home, "current/supervisor/owld");
+    const log = openSync(join(home, "owld.log"), "a");
+    const started = spawn(existsSync(link) ? link : join(ROOT, "supervisor/owld"), ["--config", config], {
+      env,
+      stdio: ["ignore", log, log],
+    });
+    child = started;
+    started.on("exit", (code) => {
+      if (code === 75 && !stopping) start();
+    });
+  };
+  const ctl: Installation["ctl"] = (...args) =>
+    new Promise((resolve) => {
+      execFile(join(ROOT, "ctl/owlctl"), args, { env, maxBuffer: 1 << 26 }, (error, out, err) =>
+        resolve({ code: typeof error?.code === "number" ? error.code : error ? 128 : 0, out, err }),
+      );
+    });
+  const status = async (): Promise<Status> => JSON.parse((await ctl("status", "--json")).out) as Status;
+  const one: Installation = {
+    home,
+    port,
+    start,
+    ctl,
+    status,
+    until: (holds) =>
+      found(
+        async () => {
+          const seen = await status().catch(() => null);
+          return seen !== null && holds(seen) ? seen : null;
+        },
+        () => readFileSync(join(home, "owld.log"), "utf8").slice(-2_000),
+      ),
+    async killOwld() {
+      const dying = child;
+      const gone = new Promise((resolve) => dying?.once("exit", resolve));
+      dying?.kill("SIGKILL");
+      await gone;
+    },
+    rollouts: async () => JSON.parse((await ctl("rollout", "list", "--json")).out) as readonly Rollout[],
+    async stop() {
+      stopping = true;
+      child?.kill("SIGTERM");
+      const mark = markOf(home);
+      await found(
+        async () => (table.marked(mark).length === 0 ? true : null),
+        () => "processes are left",
+      );
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+  running.push(one);
+  start();
+  await one.until(({ state }) => state === "steady");
+  return one;
+}
+
+const releasesOf = ({ services }: Status): string[] => [
+  ...new Set(services.flatMap(({ instances }) => instances.map(({ release }) => release))),
+];
+
+/** A page through the proxy, again and again until stopped; what was no 200 is kept. */
+function visitor(port: number): { stop(): Promise<readonly (number | string)[]> } {
+  const bad: (number | string)[] = [];
+  let isOn = true;
+  const visit = (): Promise<void> =>
+    new Promise((resolve) => {
+      const asked = request({ host: "127.0.0.1", port, path: "/", agent: false }, (response) => {
+        if (response.statusCode !== 200) bad.push(response.statusCode ?? 0);
+        response.resume();
+        response.on("close", resolve);
+      });
+      asked.on("error", (error) => {
+        bad.push(error.message);
+        resolve();
+      });
+      asked.end();
+    });
+  const visits = (async () => {
+    while (isOn) await visit();
+  })();
+  return {
+    async stop() {
+      isOn = false;
+      await visits;
+      return bad;
+    },
+  };
+}
+
+describe("an update", () => {
+  test(
+    "replaces everything, owld too, without a failed request, and goes back by hand",
+    async () => {
+      const owl = await install();
+      const before = await owl.status();
+      const visits = visitor(owl.port);
+      const plan = await owl.ctl("update", path.good, "--plan");
+      expect([plan.code, plan.out]).toEqual([10, expect.stringContaining("Workers drain first")]);
+      expect((await owl.status()).pid).toBe(before.pid);
+      const done = await owl.ctl("update", path.good, "--yes", "--json");
+      expect(done.code, done.err + done.out).toBe(0);
+      const after = await owl.until(({ state, release }) => state === "steady" && release.version === "9.0.1");
+      expect(releasesOf(after)).toEqual(["9.0.1"]);
+      expect(readlinkSync(join(owl.home, "current"))).toBe(join(owl.home, "releases/9.0.1"));
+      expect(after.pid).not.toBe(before.pid);
+      const back = await owl.ctl("rollback", "--yes", "--json");
+      expect(back.code, back.err + back.out).toBe(0);
+      const returned = await owl.until(
+        ({ state, release }) => state === "steady" && release.version === before.release.version,
+      );
+      expect(releasesOf(returned)).toEqual([before.release.version]);
+      expect(await visits.stop()).toEqual([]);
+    },
+    BOUND_MS,
+  );
+
+  test(
+    "goes on after owld is killed in any of its steps",
+    async () => {
+      const owl = await install();
+      await owl.ctl("update", path.good, "--detach", "--yes");
+      const killedIn: string[] = [];
+      for (const step of ["stage", "drain", "replace", "confirm"]) {
+        await owl.until(
+          ({ rollout }) => rollout?.steps.some((one) => one.action === step && one.state === "running") ?? true,
+        );
+        if ((await owl.status()).rollout === null) break;
+        killedIn.push(step);
+        await owl.killOwld();
+        owl.start();
+        await owl.until(() => true);
+      }
+      const after = await owl.until(({ state, release }) => state === "steady" && release.version === "9.0.1");
+      expect(releasesOf(after)).toEqual(["9.0.1"]);
+      expect(killedIn.length).toBeGreaterThan(1);
+      expect((await owl.rollouts()).map(({ kind, state }) => [kind, state])).toEqual([["update", "succeeded"]]);
+    },
+    BOUND_MS,
+  );
+
+  test(
+    "to a release whose web crashes is rolled back, says why, and leaves nothing in the releases folder",
+    async () => {
+      const owl = await install();
+      const before = await owl.status();
+      const visits = visitor(owl.port);
+      const done = await owl.ctl("update", path.crashing, "--yes", "--json");
+      expect(done.code).toBe(1);
+      expect(done.out).toMatch(/the new web is broken/);
+      expect(done.out).toMatch(/Rolled back to/);
+      const after = await owl.until(({ state }) => state === "steady");
+      expect([after.pid, releasesOf(after)]).toEqual([before.pid, [before.release.version]]);
+      expect(readdirSync(join(owl.home, "releases"))).toEqual([]);
+      expect(await visits.stop()).toEqual([]);
+    },
+    BOUND_MS,
+  );
+
+  test(
+    "whose migration fails at its second statement touches no process and changes nothing",
+    async () => {
+      const owl = await install();
+      const before = await owl.status();
+      const done = await owl.ctl("update", path.stuck, "--yes", "--json");
+      expect([done.code, done.out]).toEqual([1, expect.stringMatching(/division by zero/)]);
+      const after = await owl.until(({ state }) => state === "steady");
+      const pids = (status: Status) => status.services.flatMap(({ instances }) => instances.map(({ pid }) => pid));
+      expect(pids(after)).toEqual(pids(before));
+      expect(readdirSync(join(owl.home, "releases"))).toEqual([]);
+    },
+    BOUND_MS,
+  );
+});
+
+describe("an incompatible migration", () => {
+  test(
+    "that is followed by a crashing web is undone by its copy; a good one can be gone back from by hand",
+    async () => {
+      const owl = await install();
+      const before = await owl.status();
+      const failed = await owl.ctl("update", path.broken, "--yes", "--json");
+      expect([failed.code, failed.out]).toEqual([1, expect.stringMatching(/Rolled back to/)]);
+      const restored = await owl.until(({ state }) => state === "steady");
+      expect(releasesOf(restored)).toEqual([before.release.version]);
+      const done = await owl.ctl("update", path.incompatible, "--yes", "--json");
+      expect(done.code, done.err + done.out).toBe(0);
+      await owl.until(({ state, release }) => state === "steady" && release.version === "9.0.3");
+      const plan = await owl.ctl("rollback", "--plan");
+      expect(plan.out).toMatch(/the copy taken before the update is put back/);
+      const back = await owl.ctl("rollback", "--yes", "--json");
+      expect(back.code, back.err + back.out).toBe(0);
+      const returned = await owl.until(
+        ({ state, release }) => state === "steady" && release.version === before.release.version,
+      );
+      expect(releasesOf(returned)).toEqual([before.release.version]);
+    },
+    BOUND_MS,
+  );
+});
