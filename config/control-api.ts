@@ -98,6 +98,8 @@ export interface Rollout {
   readonly steps: readonly RolloutStep[];
   readonly ledger?: RolloutLedger | null;
   readonly estimate?: { readonly expectedMs: number; readonly worstMs: number } | null;
+  /** What was to be said before it started: preflight's warnings, a surge over the connection limit. */
+  readonly notes?: readonly string[];
 }
 
 export interface RolloutStep {
@@ -117,6 +119,7 @@ export interface RolloutLedger {
   readonly drainedInFlight: number;
   readonly longestDrainMs: number;
   readonly streamsMoved: number;
+  /** Jobs of the workers that left in it, over all their life; 0 when the database did not tell. */
   readonly jobsFinished: number;
   readonly jobsHandedBack: number;
   readonly jobsCut: number;

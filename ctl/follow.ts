@@ -24,6 +24,7 @@ export async function follow(rollout: Rollout, options: FollowOptions, deps: Com
     else terminal.out(text.rollout.detached(id));
     return EXIT.done;
   }
+  if (!options.json) for (const note of rollout.notes ?? []) terminal.err(`! ${note}`);
   let end: Rollout;
   try {
     end = await watchRollout({

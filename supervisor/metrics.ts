@@ -1,7 +1,8 @@
 // Prometheus text, gathered at each scrape; prom-client writes it and adds what owld itself uses.
+// It is loaded by the first scrape: an owld nobody scrapes does without its memory.
 // Invariant: a scrape never fails because one source does: what cannot be told is left out.
 
-import { collectDefaultMetrics, Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import type { OwlEvent, Rollout, Status } from "../config/control-api.ts";
 import type { ProxyCounters } from "../config/proxy-feed.ts";
 import { type Metric, metricSamples } from "./metric-samples.ts";
@@ -21,8 +22,13 @@ export interface Metrics {
 }
 
 export function createMetrics(parts: MetricsParts): Metrics {
-  const own = new Registry();
-  collectDefaultMetrics({ register: own });
+  let prom: Promise<{ readonly fresh: () => Registry; readonly own: Registry }> | null = null;
+  const load = async () => {
+    const { collectDefaultMetrics, Registry } = await import("prom-client");
+    const own = new Registry();
+    collectDefaultMetrics({ register: own });
+    return { fresh: () => new Registry(), own };
+  };
   const events = new Map<string, { type: string; service: string; count: number }>();
   return {
     async count(feed) {
@@ -40,7 +46,9 @@ export function createMetrics(parts: MetricsParts): Metrics {
         parts.work().catch(() => null),
       ]);
       const facts = { status, rollouts, work, proxy: parts.proxy(), events: [...events.values()] };
-      const register = new Registry();
+      prom ??= load();
+      const { fresh, own } = await prom;
+      const register = fresh();
       for (const metric of metricSamples(facts)) register.registerMetric(asPromMetric(metric));
       return `${await register.metrics()}\n${await own.metrics()}`;
     },

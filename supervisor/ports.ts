@@ -1,7 +1,7 @@
 // The adapters the supervisor's loop and runners see: small interfaces named after what they do, types only.
 // main.ts alone builds the real ones; test/support has working small ones.
 
-import type { HealthCheck, JobKind, ProxyConfig, ServiceConfig } from "../config/config.ts";
+import type { Config, HealthCheck, JobKind, ProxyConfig, ServiceConfig } from "../config/config.ts";
 import type {
   ConnectionsStatus,
   LogLine,
@@ -78,6 +78,10 @@ export interface ProcessTable {
   killGroup(identity: ProcessIdentity): "sent" | "gone";
   /** Living, non-zombie members of the group the identity leads (led). */
   groupMembers(identity: ProcessIdentity): readonly { readonly pid: number; readonly command: string }[];
+  /** The same of each of these, /proc read once for all. */
+  groups(
+    identities: readonly ProcessIdentity[],
+  ): readonly (readonly { readonly pid: number; readonly command: string }[])[];
   /** Every process carrying OWL_MARK=`mark` in its environment. */
   marked(mark: string): readonly MarkedProcess[];
 }
@@ -174,6 +178,15 @@ export interface WorkFigures {
   readonly reclaimed: number;
 }
 
+/** What workers did with their jobs in all their life. */
+export interface JobCounts {
+  readonly finished: number;
+  readonly handedBack: number;
+  readonly cut: number;
+  /** Taken back from them after they were lost. */
+  readonly reclaimed: number;
+}
+
 /** The metastore as owld needs it; every call is best effort and bounded (2 s), for owld needs no database to run. */
 export interface Metastore {
   /** null when the database does not answer. */
@@ -188,6 +201,8 @@ export interface Metastore {
   workers(): Promise<readonly WorkerStatus[] | null>;
   /** null when the database does not answer or holds no bundled application. */
   work?(): Promise<WorkFigures | null>;
+  /** Summed over these workers, gone ones too; null as with `work`. */
+  jobCounts?(workers: readonly string[]): Promise<JobCounts | null>;
   /** Sets `gone_at` of that worker and notifies the reclaimer: its jobs are dealt with at once. */
   markGone(worker: string): Promise<boolean>;
   /** Since when (monotonic) the database answers without a break; null while it does not. */
@@ -212,6 +227,11 @@ export interface DatabaseService {
 
 export interface Preflight {
   run(): Promise<readonly PreflightLine[]>;
+  /**
+   * What bears on replacing processes by this configuration, within 1.5 s: no endpoints, nothing an update alone needs.
+   * A silent database is a WARN here, for owld needs none to restart things.
+   */
+  quick(config: Config): Promise<readonly PreflightLine[]>;
 }
 
 export interface InstanceLogs {

@@ -7,7 +7,7 @@ import { loadConfig } from "../config/load.ts";
 import type { Environment } from "../config/locate.ts";
 import { ConfigError } from "../config/problems.ts";
 import type { Clock } from "../config/time.ts";
-import { judgePreflight, type PreflightFacts } from "./core/preflight.ts";
+import { judgePreflight, ofRestart, type PreflightFacts, tooSlow } from "./core/preflight.ts";
 import { preflightText } from "./core/preflight-text.ts";
 import { findWrapper } from "./core/wrapper-command.ts";
 import type { Preflight } from "./ports.ts";
@@ -23,10 +23,15 @@ import {
   unitFacts,
 } from "./preflight/machine-facts.ts";
 
+/** A restart waits so long at most for what preflight says. */
+const QUICK_MS = 1_500;
+
 export interface PreflightDeps {
   readonly clock: Clock;
   /** The configuration owld runs on. */
   config(): Config;
+  /** Addresses its proxies listen on now, as text. */
+  listening?(): readonly string[];
   /** Metastore URL, once the database is up. */
   databaseUrl(): string | null;
   /** owld and its proxies: what listens in them is ours. */
@@ -47,18 +52,33 @@ export function createPreflight(deps: PreflightDeps): Preflight {
     async run() {
       return judgePreflight(await gatherFacts(deps), preflightText(deps.config().language));
     },
+    async quick(config) {
+      const text = preflightText(config.language);
+      const late = Promise.withResolvers<null>();
+      const cancel = deps.clock.after(QUICK_MS, () => late.resolve(null));
+      try {
+        const facts = await Promise.race([gatherFacts(deps, config), late.promise]);
+        if (facts === null) return [tooSlow(text, QUICK_MS)];
+        return judgePreflight(facts, text).flatMap(ofRestart);
+      } finally {
+        cancel();
+      }
+    },
   };
 }
 
-/** Everything preflight judges, read now. */
-export async function gatherFacts(deps: PreflightDeps): Promise<PreflightFacts> {
-  const config = deps.config();
+/** Everything preflight judges, read now. `quick`: what a restart by that configuration needs to know. */
+export async function gatherFacts(deps: PreflightDeps, quick: Config | null = null): Promise<PreflightFacts> {
+  const config = quick ?? deps.config();
   const path = deps.environment.PATH ?? "";
   const database = config.usesDatabase
-    ? await readDatabase(config, deps.databaseUrl(), join(deps.codeRoot, "migrations"), path)
+    ? await readDatabase(config, deps.databaseUrl(), join(deps.codeRoot, "migrations"), path, quick !== null)
     : null;
   const { tls } = config.proxy;
-  const addresses = [...config.proxy.listen, ...(tls?.redirectFrom ? [tls.redirectFrom] : [])];
+  const held = quick === null ? [] : (deps.listening?.() ?? []);
+  const addresses = [...config.proxy.listen, ...(tls?.redirectFrom ? [tls.redirectFrom] : [])].filter(
+    ({ host, port }) => !held.includes(`${host}:${port}`),
+  );
   const [disk, available, descriptors, ports, directories, clock, unit, endpoints, wrappers] = await Promise.all([
     diskFacts(config, database?.sizeBytes ?? null),
     availableMemory(),
@@ -66,8 +86,8 @@ export async function gatherFacts(deps: PreflightDeps): Promise<PreflightFacts> 
     portFacts(addresses, deps.ownPids(), deps.inherited),
     directoryFacts(config),
     clockFacts(config, deps.codeRoot, deps.clock.now()),
-    unitFacts(config),
-    endpointFacts(config, path, deps.clock),
+    quick === null ? unitFacts(config) : null,
+    quick === null ? endpointFacts(config, path, deps.clock) : [],
     wrapperFacts(config),
   ]);
   return {

@@ -14,11 +14,13 @@ import type { ProxyCounters } from "../config/proxy-feed.ts";
 import { type Clock, isoTime } from "../config/time.ts";
 import type { Estimate } from "./core/estimate.ts";
 import type { Instance } from "./core/instance.ts";
+import { NO_COST, withJobs } from "./core/ledger.ts";
 import type { RolloutFacts } from "./core/rollout.ts";
 import { advanceSteps, closeSteps, type LastRollout } from "./core/rollout-plan.ts";
 import { createFeed } from "./feed.ts";
 import type { Milestone } from "./instances.ts";
 import type { Journal } from "./journal.ts";
+import type { JobCounts } from "./ports.ts";
 import type { Store } from "./state/store.ts";
 
 interface StoredRollout {
@@ -40,6 +42,8 @@ interface StoredRollout {
   /** Ended by the update runner alone. Absent in records of older ones: false. */
   readonly open?: boolean;
   readonly estimate: Estimate;
+  /** Said before it started. Absent in records of older ones. */
+  readonly notes?: readonly string[];
   readonly ledger: RolloutLedger;
   /** Proxy counters at its start. */
   readonly base: { readonly failures: number; readonly retries: number; readonly streamsMoved: number };
@@ -58,7 +62,7 @@ export interface RolloutRunner {
     targets: readonly string[],
     steps: readonly RolloutStep[],
     estimate: Estimate,
-    options?: { readonly open: boolean },
+    options?: { readonly open?: boolean; readonly notes?: readonly string[] },
   ): Rollout;
   /** The open rollout goes on with these old instances; what failed before is no longer in the way. */
   retarget(targets: readonly string[], steps: readonly RolloutStep[]): void;
@@ -84,6 +88,8 @@ export interface RolloutRunnerParts {
   readonly counters: () => ProxyCounters;
   /** Has the proxies tell their counters anew; never rejects, bounded. */
   readonly refreshCounters: () => Promise<void>;
+  /** What these instances did as workers; null when nobody knows. Bounded. */
+  readonly jobCounts?: (instances: readonly string[]) => Promise<JobCounts | null>;
   readonly changed: () => void;
 }
 
@@ -99,7 +105,7 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
   /** The log lines of what failed are still being read. */
   let reading = false;
   /** The rollout whose last counters were asked for, and whether they have come. */
-  let counted: { readonly rollout: number; readonly done: boolean } | null = null;
+  let counted: { readonly rollout: number; readonly done: boolean; readonly jobs: JobCounts | null } | null = null;
 
   const idOf = (rollout: StoredRollout): string => `r-${rollout.number}`;
   const newest = (): StoredRollout | null => [...rollouts.values()].at(-1) ?? null;
@@ -135,6 +141,7 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
       ),
       ledger: rollout.state === "running" ? ledgerNow(rollout) : rollout.ledger,
       estimate: rollout.estimate,
+      notes: rollout.notes ?? [],
     };
   }
 
@@ -203,10 +210,11 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
         cancelled: false,
         open: options?.open ?? false,
         estimate,
+        notes: options?.notes ?? [],
         ledger: NO_COST,
         base: { failures, retries, streamsMoved },
       });
-      const message = `${idOf(rollout)} (${kind}) replaces ${targets.length} instances.`;
+      const message = `${idOf(rollout)} (${kind}) replaces ${targets.length} instances.${(options?.notes ?? []).map((note) => ` ${note}`).join("")}`;
       journal.write({ type: "rollout.started", rollout: idOf(rollout), message });
       return shown(rollout);
     },
@@ -267,22 +275,23 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
       if (rollout === null || (state === "failed" && reading)) return;
       if (counted?.rollout !== rollout.number) {
         const { number } = rollout;
-        counted = { rollout: number, done: false };
+        counted = { rollout: number, done: false, jobs: null };
+        const jobs = parts.jobCounts?.(leftIn(rollout)).catch(() => null) ?? null;
         // Settled whatever happens: it never rejects.
-        void parts.refreshCounters().then(() => {
-          counted = { rollout: number, done: true };
+        void Promise.all([jobs, parts.refreshCounters()]).then(([known]) => {
+          counted = { rollout: number, done: true, jobs: known };
           parts.changed();
         });
       }
       if (!counted.done) return;
-      const reason = state === "failed" ? rollout.failure : summary;
+      const reason = [state === "failed" ? rollout.failure : null, summary].filter(Boolean).join(" ") || null;
       const ended = put({
         ...rollout,
         state,
         endedAt: clock.now(),
         reason,
         steps: closeSteps(rollout.steps),
-        ledger: ledgerNow(rollout),
+        ledger: withJobs(ledgerNow(rollout), counted.jobs),
       });
       const id = idOf(ended);
       journal.write({
@@ -330,7 +339,7 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
       if (rollout?.open !== true) return;
       put({ ...rollout, open: false, failure: state === "failed" ? reason : rollout.failure });
       reading = false;
-      this.end(state, reason);
+      this.end(state, state === "failed" ? null : reason);
     },
     watch(id, signal) {
       const live = new AbortController();
@@ -365,15 +374,8 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
   };
 }
 
-const NO_COST: RolloutLedger = {
-  requestsFailed: 0,
-  retriedAtConnect: 0,
-  drainedInFlight: 0,
-  longestDrainMs: 0,
-  streamsMoved: 0,
-  jobsFinished: 0,
-  jobsHandedBack: 0,
-  jobsCut: 0,
-  jobsReclaimed: 0,
-  instancesKilled: 0,
-};
+/** Every old instance the rollout was to replace, those of its earlier goes too. */
+function leftIn({ targets, steps }: StoredRollout): readonly string[] {
+  const stopped = steps.flatMap(({ action, instance }) => (action === "stop" && instance !== null ? [instance] : []));
+  return [...new Set([...targets, ...stopped])];
+}

@@ -164,11 +164,16 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
     if (facts === null) return false;
     const left = facts.targets.filter((target) => book.get(target)?.wanted === "up");
     const fresh = book.all().filter((one) => one.rollout === facts.id && one.wanted === "up");
+    const draining = facts.targets.filter((target) => {
+      const one = book.get(target);
+      return one !== null && one.wanted === "down" && isLiving(one);
+    });
+    const still = draining.length === 0 ? null : `Still draining, each within its grace: ${list(draining)}.`;
     const summary =
       state === "cancelled"
         ? `New: ${list(fresh.map(({ id }) => id))}. Old: ${list(left)}. Go on with: owlctl restart`
         : null;
-    rollouts.end(state, summary);
+    rollouts.end(state, [summary, still].filter((one) => one !== null).join(" ") || null);
     if (rollouts.facts() !== null) return false;
     for (const id of left) if (book.get(id)?.replaceCause) book.set(id, { replaceCause: null });
     return true;

@@ -6,7 +6,7 @@ import type { Config } from "../config/config.ts";
 import type { ConnectionsStatus, WorkerStatus } from "../config/control-api.ts";
 import type { Clock } from "../config/time.ts";
 import { formatSize } from "../config/units.ts";
-import { assessBudget } from "./core/connection-budget.ts";
+import { assessBudget, overDeclared } from "./core/connection-budget.ts";
 import { isServing } from "./core/instance.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import type { Journal } from "./journal.ts";
@@ -45,6 +45,8 @@ export interface Surroundings {
   usage(): ReadonlyMap<number, Usage>;
   connections(): ConnectionsStatus | null;
   workers(): readonly WorkerStatus[] | null;
+  /** Instances that opened more connections than they declared. */
+  warnings(): readonly string[];
   connectionLimit(): number | null;
   freeMemoryBytes(): number | null;
 }
@@ -159,6 +161,7 @@ export function createSurroundings(parts: SurroundingsParts): Surroundings {
       };
     },
     workers: () => (parts.metastore() === null ? null : (workers ?? [])),
+    warnings: () => overDeclared(parts.config(), book.all(), reading?.byApplication ?? {}),
     connectionLimit: () => reading?.limit ?? null,
     freeMemoryBytes: () => freeBytes,
   };

@@ -128,7 +128,7 @@ function discardBody(stream: IncomingMessage): Promise<void> {
 /** Fastify's error handler. */
 export async function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const document = problemOf(error, request.id);
-  // Who asked first (Expect) may never send the body: it gets its answer at once.
+  // A client that asked first (Expect: 100-continue) sends no body after a refusal: there is nothing to wait for.
   if (document.status === 413 && request.headers.expect === undefined) await discardBody(request.raw);
   if (document.status >= 500) request.log.error({ err: error, code: document.code }, "request failed");
   if (document.status === 503) reply.header("retry-after", "1");

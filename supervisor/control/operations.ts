@@ -5,9 +5,15 @@ import type { AppConfig, Config, ServiceConfig } from "../../config/config.ts";
 import type { Changed, Rollout, RolloutRequest, ScaleRequest, Status } from "../../config/control-api.ts";
 import { OwlError } from "../../config/errors.ts";
 import { shownConfig } from "../../config/shown.ts";
-import { assessBudget } from "../core/connection-budget.ts";
 import { type Instance, isLiving, isServing } from "../core/instance.ts";
-import { describePlan, inOrder, type PlannedService, planSteps, restartTargets } from "../core/rollout-plan.ts";
+import {
+  describePlan,
+  inOrder,
+  type PlannedService,
+  planCount,
+  planSteps,
+  restartTargets,
+} from "../core/rollout-plan.ts";
 import type { InstanceBook } from "../instance-book.ts";
 import { configHash } from "../instance-launch.ts";
 import type { Instances } from "../instances.ts";
@@ -18,6 +24,7 @@ import type { RolloutRunner } from "../rollout-runner.ts";
 import type { ServiceWishes } from "../service-wishes.ts";
 import type { Store } from "../state/store.ts";
 import type { Updates } from "../updates.ts";
+import { createClearance, refuseOverBudget as refuseOver } from "./clearance.ts";
 import type { Control } from "./control.ts";
 import { eventStream } from "./event-lines.ts";
 import { unknownInstance, unknownRollout, unknownService } from "./names.ts";
@@ -53,6 +60,7 @@ export interface OperationParts extends WhyParts {
 export function createOperations(parts: OperationParts): Control {
   const { book, rollouts, wishes, journal } = parts;
   const services = (): readonly ServiceConfig[] => parts.config().services;
+  const clearance = createClearance(parts.preflight, journal);
   const serviceNames = (): string[] => services().map(({ name }) => name);
   const isRouted = (config: Config) => (name: string) =>
     (config.services.find((service) => service.name === name)?.routes.length ?? 0) > 0;
@@ -73,19 +81,8 @@ export function createOperations(parts: OperationParts): Control {
     });
   }
 
-  function refuseOverBudget(config: Config, replicas: (service: ServiceConfig) => number): void {
-    const declared = config.services.map((one) => ({
-      name: one.name,
-      replicas: replicas(one),
-      connections: one.connections,
-    }));
-    const budget = assessBudget(declared, parts.connectionLimit());
-    if (budget.verdict !== "fail") return;
-    throw new OwlError("budget.exceeded", budget.reason, {
-      next: "Lower replicas or connections, or raise PostgreSQL's max_connections.",
-      data: { steady: budget.steady, limit: budget.limit },
-    });
-  }
+  const refuseOverBudget = (config: Config, replicas: (service: ServiceConfig) => number): void =>
+    refuseOver(config, replicas, parts.connectionLimit());
 
   function planned(config: Config): readonly PlannedService[] {
     const { surge, healthTimeoutMs } = config.rollout;
@@ -115,10 +112,16 @@ export function createOperations(parts: OperationParts): Control {
     return describePlan({ targets, services: planned(config), instances: book.all(), connectionLimit, notes });
   }
 
-  function begin(targets: readonly Instance[], config: Config): Rollout {
-    const { expectedMs, worstMs } = plan(targets, config, []);
+  function begin(targets: readonly Instance[], config: Config, warned: readonly string[]): Rollout {
+    const { expectedMs, worstMs, notes } = plan(targets, config, warned);
     const ids = targets.map(({ id }) => id);
-    const rollout = rollouts.begin("restart", ids, planSteps(targets, isRouted(config)), { expectedMs, worstMs });
+    const rollout = rollouts.begin(
+      "restart",
+      ids,
+      planSteps(targets, isRouted(config)),
+      { expectedMs, worstMs },
+      { notes },
+    );
     parts.wake();
     return rollout;
   }
@@ -185,6 +188,14 @@ export function createOperations(parts: OperationParts): Control {
     });
   }
 
+  const countSteps = (name: string, to: number, config: Config) =>
+    planCount(
+      name,
+      book.all().filter((one) => one.service === name && one.wanted === "up"),
+      to,
+      isRouted(config)(name),
+    );
+
   function changed(notes: readonly string[], rollout: Rollout | null = null): Changed {
     parts.wake();
     return { changed: notes.length > 0 || rollout !== null, notes, rollout };
@@ -207,9 +218,12 @@ export function createOperations(parts: OperationParts): Control {
     async restart(request) {
       refuseWhileBusy();
       refuseWithoutDisk();
-      const targets = targetsOf(request);
+      targetsOf(request);
       refuseOverBudget(parts.config(), wishes.replicas);
-      return begin(targets, parts.config());
+      const warned = await clearance.ask(parts.config());
+      // Meanwhile another one may have begun, or an instance have come or gone.
+      refuseWhileBusy();
+      return begin(targetsOf(request), parts.config(), warned);
     },
     async planRestart(request) {
       return plan(targetsOf(request), parts.config(), []);
@@ -249,6 +263,8 @@ export function createOperations(parts: OperationParts): Control {
       const next = parts.loadConfig();
       refuseWithoutDisk();
       refuseOverBudget(next, (service) => service.replicas);
+      const warned = compare(next).replaced.length === 0 ? [] : await clearance.ask(next);
+      refuseWhileBusy();
       const before = parts.config();
       const { replaced, notes } = compare(next);
       parts.useConfig(next);
@@ -262,13 +278,21 @@ export function createOperations(parts: OperationParts): Control {
       if (JSON.stringify(before.proxy) !== JSON.stringify(next.proxy)) {
         parts.proxies.replace(next.proxy).catch((error: unknown) => parts.failed(error, "the proxy was not replaced"));
       }
-      return changed(notes, replaced.length === 0 ? null : begin(replaced, next));
+      return changed(notes, replaced.length === 0 ? null : begin(replaced, next, warned));
     },
     async planReload() {
       const next = parts.loadConfig();
       const { replaced, notes } = compare(next);
       const described = plan(replaced, next, notes);
-      return { ...described, changes: described.changes || notes.length > 0 };
+      // Numbers that change beside what is replaced, services that come or go.
+      const names = new Set([...serviceNames(), ...next.services.map(({ name }) => name)]);
+      const counted = [...names].flatMap((name) => {
+        const to = next.services.find((one) => one.name === name)?.replicas ?? 0;
+        const from = services().find((one) => one.name === name)?.replicas ?? 0;
+        return from === to ? [] : countSteps(name, to, next);
+      });
+      const steps = [...described.steps, ...counted];
+      return { ...described, steps, changes: described.changes || notes.length > 0 };
     },
     async scale(wanted) {
       refuseWhileBusy();
@@ -281,7 +305,8 @@ export function createOperations(parts: OperationParts): Control {
     async planScale(wanted) {
       checkScale(wanted);
       const notes = scaleNotes(wanted);
-      return { ...plan([], parts.config(), notes), changes: notes.length > 0 };
+      const steps = Object.entries(wanted).flatMap(([name, replicas]) => countSteps(name, replicas, parts.config()));
+      return { ...plan([], parts.config(), notes), steps, changes: notes.length > 0 };
     },
     async start(name) {
       refuseWhileBusy();

@@ -66,6 +66,7 @@ const rolloutFields = {
   reason: z.string().nullable(),
   steps: z.array(step),
   ledger: ledger.nullish(),
+  notes: z.array(z.string()).optional(),
   estimate: z.object({ expectedMs: ms, worstMs: ms }).nullish(),
 };
 export const rollout: z.ZodType<api.Rollout> = z.object(rolloutFields);

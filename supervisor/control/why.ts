@@ -8,7 +8,7 @@ import type { Instance } from "../core/instance.ts";
 import { isCrashLooping } from "../core/restart-policy.ts";
 import type { HealthWatch } from "../health-watch.ts";
 import type { InstanceBook } from "../instance-book.ts";
-import type { InstanceLogs, ProcessTable } from "../ports.ts";
+import type { InstanceLogs, MarkedProcess, ProcessTable } from "../ports.ts";
 import { unknownInstance } from "./names.ts";
 
 export interface WhyParts {
@@ -35,7 +35,14 @@ export async function explain(parts: WhyParts, target: string, services: readonl
   if (!isService && found.length === 0) {
     throw unknownInstance(target, [...services, ...parts.book.all().map(({ id }) => id)]);
   }
-  const instances = await Promise.all(found.map((one) => explainOne(parts, one)));
+  // /proc is read once, however many instances there are.
+  const marked = Map.groupBy(parts.table.marked(parts.mark), ({ instance }) => instance);
+  const led = found.flatMap(({ id, identity }) => (identity === null ? [] : [{ id, identity }]));
+  const groups = parts.table.groups(led.map(({ identity }) => identity));
+  const groupOf = new Map(led.map(({ id }, index) => [id, groups[index] ?? []]));
+  const instances = await Promise.all(
+    found.map((one) => explainOne(parts, one, marked.get(one.id) ?? [], groupOf.get(one.id) ?? [])),
+  );
   return {
     target,
     kind: isService ? "service" : "instance",
@@ -44,13 +51,16 @@ export async function explain(parts: WhyParts, target: string, services: readonl
   };
 }
 
-async function explainOne(parts: WhyParts, instance: Instance): Promise<WhyInstance> {
+async function explainOne(
+  parts: WhyParts,
+  instance: Instance,
+  marked: readonly MarkedProcess[],
+  group: readonly { readonly pid: number; readonly command: string }[],
+): Promise<WhyInstance> {
   const { clock } = parts;
   const worker = parts.workers()?.find(({ id }) => id === instance.id);
-  const marked = parts.table.marked(parts.mark).filter((one) => one.instance === instance.id);
   const pid = instance.state === "backoff" ? null : (instance.identity?.pid ?? null);
   const left = new Map(marked.filter((one) => one.identity.pid !== pid).map((one) => [one.identity.pid, one.command]));
-  const group = instance.identity === null ? [] : parts.table.groupMembers(instance.identity);
   for (const member of group) if (member.pid !== pid) left.set(member.pid, member.command);
   const now = parts.envNow(instance);
   const names = new Set([...Object.keys(instance.envHashes), ...Object.keys(now ?? {})]);

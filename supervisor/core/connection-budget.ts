@@ -64,6 +64,20 @@ export function assessBudget(services: readonly DeclaredService[], limit: number
   return verdictOf("ok", `Steady ${steady} and rollout ${surge} connections fit in the server's ${limit}.`);
 }
 
+/** Instances with more connections open (counted by application name) than their service declares, as sentences. */
+export function overDeclared(
+  config: { readonly services: readonly { readonly name: string; readonly connections: number }[] },
+  instances: readonly { readonly id: string; readonly service: string }[],
+  byApplication: Readonly<Record<string, number>>,
+): readonly string[] {
+  return instances.flatMap(({ id, service }) => {
+    const declared = config.services.find(({ name }) => name === service)?.connections ?? 0;
+    const open = byApplication[`owl/${id}`] ?? 0;
+    if (open <= declared) return [];
+    return [`${id} has ${open} connections open but declares ${declared}: raise services.${service}.connections.`];
+  });
+}
+
 /**
  * How many instances of `service` may run above its replicas at once, 0 to replicas: as many as the limit admits
  * while every other service runs all its replicas.

@@ -4,6 +4,7 @@ import { formatDuration } from "../../config/units.ts";
 
 export interface PreflightText {
   unknown(what: string): string;
+  readonly slow: { why: string; found(bound: string): string };
   readonly configuration: { why: string; warningWhy: string; valid(file: string | null): string };
   readonly turnBudget: { why: string; found(finish: string, wrapUp: string, grace: string): string };
   readonly turnLength: { why: string; unmeasured: string; found(p95: string, finish: string): string };
@@ -72,6 +73,10 @@ export function durationText(ms: number): string {
 
 const EN: PreflightText = {
   unknown: (what) => `${what} could not be read`,
+  slow: {
+    why: "A restart does not wait longer for its checks; ask for them by yourself.",
+    found: (bound) => `the checks took longer than ${bound}`,
+  },
   configuration: {
     why: "An invalid configuration would be refused at the next reload or start.",
     warningWhy: "It is accepted, but probably not what was meant.",
@@ -171,6 +176,10 @@ const EN: PreflightText = {
 
 const KO: PreflightText = {
   unknown: (what) => `${what}을(를) 읽을 수 없음`,
+  slow: {
+    why: "재시작은 점검을 더 기다리지 않습니다. 직접 점검해 보십시오.",
+    found: (bound) => `점검이 ${bound} 안에 끝나지 않음`,
+  },
   configuration: {
     why: "잘못된 설정은 다음 reload나 시작에서 거부됩니다.",
     warningWhy: "받아들여지지만 의도와 다를 수 있습니다.",

@@ -109,6 +109,28 @@ export function hasFailure(lines: readonly PreflightLine[]): boolean {
   return lines.some((line) => line.verdict === "FAIL");
 }
 
+/** About updates, the proxy's load or the stop of everything: the same before and after a restart. */
+const NOT_OF_RESTART: ReadonlySet<string> = new Set([
+  "disk-release",
+  "disk-dump",
+  "pg_dump",
+  "turn-length",
+  "file-descriptors",
+  "clock",
+  "systemd-unit",
+]);
+
+/** What of it bears on replacing processes; owld needs no database for that, so a silent one only warns. */
+export function ofRestart(line: PreflightLine): readonly PreflightLine[] {
+  if (NOT_OF_RESTART.has(line.check)) return [];
+  return [line.check === "database" && line.verdict === "FAIL" ? { ...line, verdict: "WARN" } : line];
+}
+
+/** Instead of all lines when they could not be read in time. */
+export function tooSlow(t: PreflightText, boundMs: number): PreflightLine {
+  return line("preflight", "WARN", t.slow.found(durationText(boundMs)), t.slow.why, "owlctl preflight");
+}
+
 function line(check: string, verdict: Verdict, found: string, why: string, command: string): PreflightLine {
   return { check, verdict, found, why, command };
 }

@@ -71,6 +71,25 @@ export function planSteps(targets: readonly Instance[], routed: (service: string
   );
 }
 
+/** The steps of bringing a service from as many instances as it has to `to`; of the surplus the oldest go first. */
+export function planCount(
+  service: string,
+  up: readonly Instance[],
+  to: number,
+  routed: boolean,
+): readonly RolloutPlan["steps"][number][] {
+  const more = Array.from({ length: Math.max(0, to - up.length) }, () =>
+    (["start", "ready", "route"] as const)
+      .filter((action) => routed || action !== "route")
+      .map((action) => ({ service, action, instance: null })),
+  );
+  const fewer = up
+    .toSorted((a, b) => a.number - b.number)
+    .slice(0, Math.max(0, up.length - to))
+    .map(({ id }) => (["drain", "stop"] as const).map((action) => ({ service, action, instance: id })));
+  return [...more, ...fewer].flat();
+}
+
 const STEP_OF: Readonly<
   Record<RolloutEvent["event"], { readonly ends: StepAction | null; readonly begins: StepAction | null }>
 > = {

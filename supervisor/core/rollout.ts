@@ -8,6 +8,9 @@ import type { MonotonicMs } from "../../config/time.ts";
 import { admitInstance } from "./connection-budget.ts";
 import { type Instance, isLiving, isServing } from "./instance.ts";
 
+/** How long after its signal a failed or cancelled rollout waits for an old instance. */
+const PATIENCE_MS = 30_000;
+
 export interface ServiceFacts {
   readonly name: string;
   /** How many there should be now: replicas, less those an operator stopped, 0 when the service is stopped. */
@@ -163,16 +166,18 @@ function stepRollout(world: World): Action[] {
   const mayEnd = !rollout.open;
   const targets = rollout.targets.flatMap((id) => world.instances.filter((one) => one.id === id));
   const fresh = world.instances.filter((one) => one.rollout === rollout.id);
+  const leaving = targets.filter((one) => one.wanted === "down" && isLiving(one));
+  // Those on their way out belong to it until they are gone; a long drain is not waited for, but named at its end.
+  const awaited = leaving.some((one) => world.nowMs - (one.signalledMs ?? world.nowMs) < PATIENCE_MS);
   if (rollout.failure !== null) {
     // The removed one must be gone before we say so.
-    if (!mayEnd) return [];
+    if (!mayEnd || awaited) return [];
     return fresh.some((one) => one.wanted === "down" && one.wasKilled) ? [] : [{ kind: "end", state: "failed" }];
   }
   const standing = targets.filter((one) => one.wanted === "up" && isLiving(one));
   if (standing.some(({ replaceCause }) => replaceCause !== null)) return [];
-  if (rollout.cancelled && mayEnd) return [{ kind: "end", state: "cancelled" }];
+  if (rollout.cancelled && mayEnd) return awaited ? [] : [{ kind: "end", state: "cancelled" }];
   const next = standing[0];
-  const leaving = targets.filter((one) => one.wanted === "down" && isLiving(one));
   if (next === undefined) {
     const complete = fresh.every((one) => one.wanted === "down" || (one.state === "ready" && one.routed));
     return mayEnd && leaving.length === 0 && complete ? [{ kind: "end", state: "succeeded" }] : [];

@@ -5,7 +5,7 @@ import { Pool, type QueryResultRow } from "pg";
 import type { Logger } from "pino";
 import type { WorkerStatus } from "../../config/control-api.ts";
 import type { Clock, MonotonicMs } from "../../config/time.ts";
-import type { Metastore } from "../ports.ts";
+import type { JobCounts, Metastore } from "../ports.ts";
 import { readLimits } from "./limits.ts";
 import { createWorkFigures } from "./work-figures.ts";
 
@@ -44,6 +44,13 @@ const MARK_GONE = `
   WITH marked AS (
     UPDATE owl.worker SET gone_at = now() WHERE id = $1 AND gone_at IS NULL AND stopped_at IS NULL RETURNING id)
   SELECT pg_notify('owl_worker_gone', id) FROM marked`;
+
+const JOB_COUNTS = `
+  SELECT coalesce(sum((counts->>'finished')::int), 0)::int AS finished,
+         coalesce(sum((counts->>'handedBack')::int), 0)::int AS "handedBack",
+         coalesce(sum((counts->>'cut')::int), 0)::int AS cut,
+         coalesce(sum(reclaimed), 0)::int AS reclaimed
+  FROM owl.worker WHERE id = ANY($1)`;
 
 /** A metastore over `deps.url`; connects when first asked. */
 export function createMetastore(deps: MetastoreDeps): RunningMetastore {
@@ -126,6 +133,9 @@ export function createMetastore(deps: MetastoreDeps): RunningMetastore {
       );
     },
     work: createWorkFigures(ask),
+    async jobCounts(workers) {
+      return (await ask<JobCounts>(JOB_COUNTS, [workers]))?.[0] ?? null;
+    },
     async markGone(worker) {
       return (await ask(MARK_GONE, [worker])) !== null;
     },

@@ -14,6 +14,8 @@ import { readApplied, readMigrations } from "../postgres/migrate.ts";
 import { runProgram } from "../postgres/program.ts";
 
 const BOUND_MS = 5_000;
+/** Before a restart. */
+const QUICK_BOUND_MS = 1_000;
 /** Fewer answered turns say nothing about the longest ones. */
 const ENOUGH_TURNS = 20;
 
@@ -31,14 +33,15 @@ interface Answer {
   readonly turnP95Ms: number | null;
 }
 
-/** Reads it all. `url` null: a managed database that is not up. */
+/** Reads it all. `url` null: a managed database that is not up. `quick`: within a second, and no program is run. */
 export async function readDatabase(
   config: Config,
   url: string | null,
   migrationsDir: string,
   path: string,
+  quick = false,
 ): Promise<DatabaseReading> {
-  const answer = await ask(config, url, migrationsDir).catch(asError);
+  const answer = await ask(config, url, migrationsDir, quick ? QUICK_BOUND_MS : BOUND_MS).catch(asError);
   const ok = answer instanceof Error ? null : answer;
   const facts: DatabaseFacts = {
     kind: config.database ? "external" : "managed",
@@ -50,18 +53,18 @@ export async function readDatabase(
     budget: assessBudget(config.services, ok?.limits.limit ?? null),
     strangers: ok?.strangers ?? { count: 0, names: [] },
     migrations: ok?.migrations ?? null,
-    pgDump: await findPgDump(path),
+    pgDump: quick ? null : await findPgDump(path),
   };
   return { facts, sizeBytes: ok?.sizeBytes ?? null, turnP95Ms: ok?.turnP95Ms ?? null };
 }
 
-async function ask(config: Config, url: string | null, migrationsDir: string): Promise<Answer> {
+async function ask(config: Config, url: string | null, migrationsDir: string, boundMs: number): Promise<Answer> {
   if (url === null) throw new OwlError("database.down", "it is not up");
   const client = new Client({
     connectionString: url,
     application_name: "owl/preflight",
-    connectionTimeoutMillis: BOUND_MS,
-    query_timeout: BOUND_MS,
+    connectionTimeoutMillis: boundMs,
+    query_timeout: boundMs,
   });
   client.on("error", () => undefined);
   try {

@@ -27,8 +27,9 @@ export async function portFacts(
         return { address: name, state: denied ? "denied" : "free", holder: null };
       }
       if (inherited.some((one) => one.port === address.port)) return { address: name, state: "ours", holder: null };
-      const holder = await holderOf(inode);
-      if (holder && own.has(holder.pid)) return { address: name, state: "ours", holder: null };
+      // Ours first: a socket of systemd's is held by process 1 too, and looking at all others is slow.
+      if (await holderOf(inode, [...own].map(String))) return { address: name, state: "ours", holder: null };
+      const holder = await holderOf(inode, await readdir("/proc"));
       return { address: name, state: "taken", holder: holder ? `${holder.command} (pid ${holder.pid})` : null };
     }),
   );
@@ -51,8 +52,8 @@ function overlap(bound: string, wanted: string): boolean {
   return any(bound) || any(wanted) || bound === (wanted === "localhost" ? "127.0.0.1" : wanted);
 }
 
-async function holderOf(inode: string): Promise<{ pid: number; command: string } | null> {
-  for (const pid of await readdir("/proc")) {
+async function holderOf(inode: string, pids: readonly string[]): Promise<{ pid: number; command: string } | null> {
+  for (const pid of pids) {
     if (!/^\d+$/.test(pid)) continue;
     for (const fd of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
       const target = await readlink(`/proc/${pid}/fd/${fd}`).catch(() => "");

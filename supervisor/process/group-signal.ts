@@ -26,15 +26,18 @@ export function createProcessTable(
     return stat !== null && !isGone(stat) && isSame(reader, stat, identity);
   };
 
-  const members = (identity: ProcessIdentity): ProcStat[] => {
+  const everyone = (): ProcStat[] =>
+    reader.pids().flatMap((pid) => {
+      const stat = reader.stat(pid);
+      return stat === null || isGone(stat) ? [] : [stat];
+    });
+
+  const members = (identity: ProcessIdentity, among: () => readonly ProcStat[] = everyone): ProcStat[] => {
     if (identity.bootId !== reader.bootId) return [];
     const leader = reader.stat(identity.pid);
     // The kernel gives no number away while a group of that number lives: another process here means ours is empty.
     if (leader !== null && !isSame(reader, leader, identity)) return [];
-    const found = reader
-      .pids()
-      .map((pid) => reader.stat(pid))
-      .filter((stat): stat is ProcStat => stat !== null && stat.group === identity.pid && !isGone(stat));
+    const found = among().filter((stat) => stat.group === identity.pid);
     if (leader === null && !leftByUs(identity, found)) return [];
     return found;
   };
@@ -73,6 +76,12 @@ export function createProcessTable(
     },
     groupMembers(identity) {
       return members(identity).map(({ pid }) => ({ pid, command: reader.command(pid) }));
+    },
+    groups(identities) {
+      const all = everyone();
+      return identities.map((identity) =>
+        members(identity, () => all).map(({ pid }) => ({ pid, command: reader.command(pid) })),
+      );
     },
     marked(mark) {
       const found: MarkedProcess[] = [];

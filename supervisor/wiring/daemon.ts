@@ -126,6 +126,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
     ...ground,
     counters: proxies.counters,
     refreshCounters,
+    jobCounts: async (ids) => (await database.metastore()?.jobCounts?.(ids)) ?? null,
     changed: wake,
   });
   const health = createHealthWatch({
@@ -236,7 +237,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
       workers: surroundings.workers(),
       stopping: supervisor.isStopping(),
       settled,
-      warnings: [...warnings.values(), ...full],
+      warnings: [...warnings.values(), ...full, ...surroundings.warnings()],
     });
   }
 
@@ -281,6 +282,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
     clock,
     config: () => config,
     databaseUrl: database.url,
+    listening: proxies.listening,
     ownPids: () => new Set([process.pid, ...proxies.processes().map(({ pid }) => pid)]),
     largestInstanceBytes: () => measures.largestRssBytes(config.services.map(({ name }) => name)),
     environment,

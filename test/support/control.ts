@@ -171,9 +171,9 @@ export function createFakeControl(): FakeControl {
       return rollout;
     },
     stageRelease: async () => ({ version: "1.1.0", path: "/releases/1.1.0", already: false }),
-    update: () => control.restart({ kind: "restart" }),
+    update: async () => byId("r-1"),
     planUpdate: async () => plan,
-    rollback: () => control.restart({ kind: "restart" }),
+    rollback: async () => byId("r-1"),
     planRollback: async () => plan,
     planRestart: async () => plan,
     rollouts: async () => rollouts,

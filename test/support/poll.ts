@@ -2,7 +2,7 @@
 
 import { systemClock } from "../../config/system-time.ts";
 
-/** Resolves once `holds` does; fails after about a minute: a busy machine is late, not wrong. */
+/** Resolves once `holds` does; fails after about a minute (a loaded machine is slow). */
 export async function poll(holds: () => boolean | Promise<boolean>): Promise<void> {
   for (let look = 0; look < 3_000; look++) {
     if (await holds()) return;

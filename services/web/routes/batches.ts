@@ -16,7 +16,7 @@ import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
 import { accountOf } from "../sessions.ts";
 import { batchEvent, batchItemJson, batchJson, batchSchema, isBatchOver } from "./batch-json.ts";
-import { cursorOf, pageQuery, readPage } from "./paging.ts";
+import { cursorOf, onePage, pageQuery, readPage } from "./paging.ts";
 import { listOf, loose } from "./schemas.ts";
 import { idParams } from "./turn-json.ts";
 
@@ -96,18 +96,8 @@ export const batchRoutes: Routes = (app, deps) => {
       },
     },
     async (request) => {
-      const page = readPage(request.query);
-      const rows = await listBatches(deps.db, {
-        accountId: accountOf(request).id,
-        before: page.after ? { cursor: page.after[0], id: page.after[1] } : null,
-        limit: page.limit + 1,
-      });
-      const items = rows.slice(0, page.limit);
-      const last = items.at(-1);
-      return {
-        items: items.map(batchJson),
-        next: rows.length > page.limit && last ? cursorOf(last.cursor, last.id) : null,
-      };
+      const accountId = accountOf(request).id;
+      return await onePage(request.query, (page) => listBatches(deps.db, { accountId, ...page }), batchJson);
     },
   );
 

@@ -32,3 +32,20 @@ export function readPage(query: { readonly limit?: string; readonly next?: strin
   }
   throw new OwlError("page.invalid", "The page mark `next` is not one of ours.");
 }
+
+/** One page of a list by cursor, newest first: one row more than asked for tells whether there is a next one. */
+export async function onePage<Row extends { readonly cursor: string; readonly id: string }, Json>(
+  query: { readonly limit?: string; readonly next?: string },
+  list: (page: {
+    readonly before: { readonly cursor: string; readonly id: string } | null;
+    readonly limit: number;
+  }) => Promise<readonly Row[]>,
+  show: (row: Row) => Json,
+): Promise<{ items: Json[]; next: string | null }> {
+  const page = readPage(query);
+  const before = page.after ? { cursor: page.after[0], id: page.after[1] } : null;
+  const rows = await list({ before, limit: page.limit + 1 });
+  const items = rows.slice(0, page.limit);
+  const last = items.at(-1);
+  return { items: items.map(show), next: rows.length > page.limit && last ? cursorOf(last.cursor, last.id) : null };
+}

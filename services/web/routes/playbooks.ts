@@ -14,7 +14,7 @@ import {
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
 import { accountOf } from "../sessions.ts";
-import { cursorOf, pageQuery, readPage } from "./paging.ts";
+import { onePage, pageQuery } from "./paging.ts";
 import { listOf, loose, problem } from "./schemas.ts";
 import { idParams } from "./turn-json.ts";
 
@@ -86,18 +86,8 @@ export const playbookRoutes: Routes = (app, deps) => {
       },
     },
     async (request) => {
-      const page = readPage(request.query);
-      const rows = await listPlaybooks(deps.db, {
-        accountId: accountOf(request).id,
-        before: page.after ? { cursor: page.after[0], id: page.after[1] } : null,
-        limit: page.limit + 1,
-      });
-      const items = rows.slice(0, page.limit);
-      const last = items.at(-1);
-      return {
-        items: items.map(playbookJson),
-        next: rows.length > page.limit && last ? cursorOf(last.cursor, last.id) : null,
-      };
+      const accountId = accountOf(request).id;
+      return await onePage(request.query, (page) => listPlaybooks(deps.db, { accountId, ...page }), playbookJson);
     },
   );
 

@@ -13,7 +13,7 @@ import {
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
 import { accountOf } from "../sessions.ts";
-import { cursorOf, pageQuery, readPage } from "./paging.ts";
+import { onePage, pageQuery } from "./paging.ts";
 import { listOf, loose, problem } from "./schemas.ts";
 import { idParams } from "./turn-json.ts";
 
@@ -97,18 +97,8 @@ export const schemaAnalysisRoutes: Routes = (app, deps) => {
       },
     },
     async (request) => {
-      const page = readPage(request.query);
-      const rows = await listSchemaAnalyses(deps.db, {
-        accountId: accountOf(request).id,
-        before: page.after ? { cursor: page.after[0], id: page.after[1] } : null,
-        limit: page.limit + 1,
-      });
-      const items = rows.slice(0, page.limit);
-      const last = items.at(-1);
-      return {
-        items: items.map(analysisJson),
-        next: rows.length > page.limit && last ? cursorOf(last.cursor, last.id) : null,
-      };
+      const accountId = accountOf(request).id;
+      return await onePage(request.query, (page) => listSchemaAnalyses(deps.db, { accountId, ...page }), analysisJson);
     },
   );
 

@@ -21,7 +21,7 @@ import { onceOnly } from "../idempotency.ts";
 import { sendMedia } from "../media.ts";
 import { accountOf } from "../sessions.ts";
 import { uploadFile } from "../upload-files.ts";
-import { cursorOf, pageQuery, readPage } from "./paging.ts";
+import { onePage, pageQuery } from "./paging.ts";
 import { listOf, loose, problem } from "./schemas.ts";
 import { idParams } from "./turn-json.ts";
 
@@ -141,18 +141,8 @@ export const transcriptionRoutes: Routes = (app, deps) => {
       },
     },
     async (request) => {
-      const page = readPage(request.query);
-      const rows = await listTranscriptions(deps.db, {
-        accountId: accountOf(request).id,
-        before: page.after ? { cursor: page.after[0], id: page.after[1] } : null,
-        limit: page.limit + 1,
-      });
-      const items = rows.slice(0, page.limit);
-      const last = items.at(-1);
-      return {
-        items: items.map(rowJson),
-        next: rows.length > page.limit && last ? cursorOf(last.cursor, last.id) : null,
-      };
+      const accountId = accountOf(request).id;
+      return await onePage(request.query, (page) => listTranscriptions(deps.db, { accountId, ...page }), rowJson);
     },
   );
 

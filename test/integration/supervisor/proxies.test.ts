@@ -207,10 +207,12 @@ test("a process that hangs is killed and replaced", async () => {
   const reader = createProcReader();
   // Until it has really stopped it may still accept a connection, which then ends with it.
   await poll(() => ["T", "Z", undefined].includes(reader.stat(hung)?.state));
-  expect(await ask(set)).toBe("hello");
+  await poll(() => reader.stat(hung) === null || reader.stat(hung)?.state === "Z");
+  // On a loaded machine its successor may be found hanging too, by so quick a clock.
+  await poll(async () => (await ask(set).catch(() => null)) === "hello");
   expect(pidOf(set)).not.toBe(hung);
   expect(notices.map(({ type }) => type)).toContain("proxy.hung");
-});
+}, 120_000);
 
 test("on systemd's descriptors a crashed process is respawned, and replaced by one spawned on them again", async () => {
   const systemd = await holdListener({ host: "127.0.0.1", port: 0 });

@@ -100,10 +100,13 @@ function useFollowing(id: string | null, conversation: OpenConversation, unsent:
   const box = useRef<HTMLDivElement>(null);
   const end = useRef<HTMLDivElement>(null);
   const following = useRef(true);
+  /** Where we put the box last; above it, the reader did. */
+  const scrolledTo = useRef(0);
   const [isFollowing, setFollowing] = useState(true);
 
   useEffect(() => {
     following.current = true;
+    scrolledTo.current = 0;
     setFollowing(true);
     const element = box.current;
     if (!element) return;
@@ -124,7 +127,16 @@ function useFollowing(id: string | null, conversation: OpenConversation, unsent:
 
   function scroll(): void {
     const element = box.current;
-    if (element) element.scrollTop = element.scrollHeight;
+    if (!element) return;
+    // The reader has moved up since, and its scroll event is still to come: new text must not be faster than the hand.
+    const isMovedUp = element.scrollTop < scrolledTo.current - 1;
+    if (isMovedUp && element.scrollHeight - element.scrollTop - element.clientHeight > FOLLOW_PX) {
+      following.current = false;
+      setFollowing(false);
+      return;
+    }
+    element.scrollTop = element.scrollHeight;
+    scrolledTo.current = element.scrollTop;
   }
 
   useLayoutEffect(() => {
@@ -137,6 +149,7 @@ function useFollowing(id: string | null, conversation: OpenConversation, unsent:
     isFollowing,
     jump() {
       following.current = true;
+      scrolledTo.current = 0;
       setFollowing(true);
       scroll();
     },

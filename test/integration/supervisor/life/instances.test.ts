@@ -60,7 +60,7 @@ test("a leader that goes by itself takes its group with it, and counts as stoppe
 }, 60_000);
 
 test("what escaped from the group is found by its mark and told by pid", async () => {
-  const { owld } = await begin(HEAD + service("escaper", "escapes-by-setsid.ts"));
+  const { owld } = await begin(HEAD + service("escaper", "stays-with-escaped.ts"));
   await owld.ask("POST", "/v1/rollouts", { kind: "restart" });
   await owld.until((status) => status.rollout === null);
   await poll(async () => (await eventTypes(owld)).includes("instance.leftOver"));
@@ -132,4 +132,21 @@ services:
   expect(body.rollout).not.toBeNull();
   const after = await owld.until((status) => status.rollout === null && status.state === "steady");
   expect(after.services.map(({ instances }) => instances.map(({ id }) => id))).toEqual([["one-1"], ["two-2"]]);
+}, 60_000);
+
+test("a restart preflight fails for is refused before anything starts; what it warns of is a note and an event", async () => {
+  const yaml = HEAD + service("deaf", "ignores-sigterm.ts");
+  const { home, owld } = await begin(yaml);
+  home.write(`${yaml}\nnonsense: true\n`);
+  const refused = await owld.ask<Problem>("POST", "/v1/rollouts", { kind: "restart" });
+  expect(refused).toMatchObject({ status: 409, body: { code: "preflight.failed" } });
+  expect(refused.body.next).toContain("owlctl config check");
+  expect((await owld.status()).services[0]?.instances.map(({ id }) => id)).toEqual(["deaf-1"]);
+  expect((await owld.ask<Rollout[]>("GET", "/v1/rollouts")).body).toEqual([]);
+
+  const shell = yaml.replace(`["${NODE}", "${program("ignores-sigterm.ts")}"]`, `["sh", "-c", "sleep 100; true"]`);
+  home.write(shell);
+  const { body } = await owld.ask<Changed>("POST", "/v1/reload");
+  expect(body.rollout?.notes).toEqual([expect.stringMatching(/^commands: /)]);
+  expect(await eventTypes(owld)).toContain("preflight.warned");
 }, 60_000);

@@ -47,6 +47,21 @@ test("waiting jobs by kind, endings counted once each and only from now on, recl
   expect(third?.turns).toEqual(second?.turns);
 });
 
+test("what the workers that left did is summed over them alone", async () => {
+  for (const id of ["worker-11", "worker-12", "worker-13"]) {
+    await tables.worker(id);
+    const counts = JSON.stringify({ finished: 5, handedBack: 2, cut: 1 });
+    await tables.db.query("UPDATE owl.worker SET counts = $2, reclaimed = 1 WHERE id = $1", [id, counts]);
+  }
+  await tables.db.query("UPDATE owl.worker SET counts = '{}', stopped_at = now() WHERE id = 'worker-12'");
+  expect(await metastore.jobCounts?.(["worker-11", "worker-12", "web-1"])).toEqual({
+    finished: 5,
+    handedBack: 2,
+    cut: 1,
+    reclaimed: 2,
+  });
+});
+
 test("a server that does not answer gives no figures", async () => {
   const gone = createMetastore({
     url: "postgres://nobody@127.0.0.1:1/none",
@@ -55,5 +70,6 @@ test("a server that does not answer gives no figures", async () => {
     stalledAfterMs: 30_000,
   });
   expect(await gone.work?.()).toBeNull();
+  expect(await gone.jobCounts?.([])).toBeNull();
   await gone.stop();
 });

@@ -39,9 +39,8 @@ test("a program that ignores SIGTERM is ended by the group's SIGKILL", async () 
 
 test("a process that escaped into a session of its own is found by its mark, with pid and command", async () => {
   const running = await bench.runProgram("escapes-by-setsid");
-  const [, escaped] = await bench.logged("web-1", /escaped (\d+)/);
-  bench.table.killGroup(running.identity);
   await running.exited;
+  const [, escaped] = await bench.logged("web-1", /escaped (\d+)/);
   expect(bench.table.groupMembers(running.identity)).toEqual([]);
   const [found] = bench.table.marked(bench.mark);
   expect(found).toMatchObject({

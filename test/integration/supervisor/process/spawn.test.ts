@@ -31,15 +31,13 @@ test("an instance inherits the FIFO, its listeners and nothing else", async () =
   const extra = process.stdout.fd;
   const request = bench.request(["sh", "-c", "ls /proc/$$/fd | xargs"], { descriptors: [extra] });
   await (await bench.spawner.spawn(request)).exited;
-  const mine = bench
-    .log("web-1")
-    .trim()
-    .split(" ")
-    .map(Number)
-    .toSorted((a, b) => a - b);
-  expect(mine.slice(0, 5)).toEqual([0, 1, 2, 3, 4]);
-  // What lies above was inherited by this test's own process, from the shell that runs it; owld closes such at its start.
-  expect(mine.filter((fd) => fd > 4 && fd < 16)).toEqual([]);
+  const numbers = (text: string): number[] => text.trim().split(" ").map(Number);
+  const mine = numbers(bench.log("web-1"));
+  expect(mine).toEqual(expect.arrayContaining([0, 1, 2, 3, 4]));
+  // Whoever runs this test may have left it descriptors that any child gets (owld closes such at its start): those a
+  // plain child has are not the spawner's doing.
+  const plain = numbers((await execa("sh", ["-c", "ls /proc/$$/fd | xargs"])).stdout);
+  expect(mine.filter((fd) => fd > 4 && !plain.includes(fd))).toEqual([]);
 });
 
 test("owld closes at its start what it inherited by accident, and keeps what it was given", async () => {

@@ -4,6 +4,7 @@
 import { get } from "node:http";
 import { afterEach, expect, test } from "vitest";
 import type { Rollout } from "../../../../config/control-api.ts";
+import { systemClock } from "../../../../config/system-time.ts";
 import { createOwldHome, type OwldHome, program } from "../../../support/owld.ts";
 
 const YAML = `
@@ -18,7 +19,9 @@ services:
     routes: [{path: "/"}]
 `;
 /** Homes side by side: each run waits for processes most of the time. */
-const WIDTH = 3;
+const WIDTH = 4;
+/** Between two requests: the processes under test need the machine more than their witness. */
+const PAUSE_MS = 15;
 
 const homes = new Set<OwldHome>();
 afterEach(async () => {
@@ -92,7 +95,7 @@ async function killAndCarryOn(step: number): Promise<boolean> {
   return true;
 }
 
-/** Asks through the proxy without a pause and counts the web processes alive, until stopped. */
+/** Asks through the proxy all the time and counts the web processes alive, until stopped. */
 function observe(home: OwldHome) {
   const seen = { answered: 0, failed: [] as string[], most: 0 };
   let on = true;
@@ -102,6 +105,7 @@ function observe(home: OwldHome) {
       if (answer === "200") seen.answered++;
       else seen.failed.push(answer);
       seen.most = Math.max(seen.most, home.marked().filter(({ service }) => service === "web").length);
+      await systemClock.sleep(PAUSE_MS);
     }
   })();
   return {

@@ -4,6 +4,7 @@ import {
   admitInstance,
   assessBudget,
   OWN_CONNECTIONS,
+  overDeclared,
   widestSurge,
 } from "../../../../supervisor/core/connection-budget.ts";
 
@@ -83,4 +84,14 @@ describe("admission", () => {
       { seed: 20, numRuns: 300 },
     );
   });
+});
+
+test("an instance with more connections open than declared is named", () => {
+  const config = { services: [{ name: "web", connections: 10 }] };
+  const instances = [
+    { id: "web-7", service: "web" },
+    { id: "web-8", service: "web" },
+  ];
+  const said = overDeclared(config, instances, { "owl/web-7": 11, "owl/web-8": 10, "owl/owld": 2 });
+  expect(said).toEqual([expect.stringMatching(/^web-7 has 11 connections open but declares 10/)]);
 });

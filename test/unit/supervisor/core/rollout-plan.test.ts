@@ -4,6 +4,7 @@ import {
   advanceSteps,
   closeSteps,
   describePlan,
+  planCount,
   planSteps,
   restartTargets,
 } from "../../../../supervisor/core/rollout-plan.ts";
@@ -88,4 +89,14 @@ test("a plan tells the peak of connections and when it is over the limit", () =>
   });
   expect(describePlan({ ...facts, connectionLimit: 400 }).notes).toHaveLength(1);
   expect(describePlan({ ...facts, targets: [], connectionLimit: 597 }).changes).toBe(false);
+});
+
+test("a change of number is steps: new ones are started and routed, of the surplus the oldest go", () => {
+  const two = [web(9), web(3)];
+  expect(planCount("web", two, 3, true).map(({ action }) => action)).toEqual(["start", "ready", "route"]);
+  expect(planCount("web", two, 1, true).map(({ action, instance }) => [action, instance])).toEqual([
+    ["drain", "web-3"],
+    ["stop", "web-3"],
+  ]);
+  expect(planCount("web", two, 2, true)).toEqual([]);
 });
