@@ -12,7 +12,7 @@ import { runTests } from "./bootstrap/tests.mjs";
 const COMMANDS = {
   start: runStart,
   dev: runDev,
-  test: (args) => runTests(["unit", "integration"], args),
+  test: (args) => runTests(["unit", "integration", "whole"], args),
   "test:system": (args) => runTests(["system"], args),
   check: runCheck,
   bench: runBench,

@@ -36,7 +36,7 @@ async function ended(page: Page, state: "answered" | "stopped" | "failed" = "ans
     .locator(".turn")
     .last()
     .and(page.locator(`[data-state=${state}]`))
-    .waitFor({ timeout: 40_000 });
+    .waitFor({ timeout: 120_000 });
 }
 
 describe("signing in", () => {

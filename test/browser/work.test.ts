@@ -68,7 +68,7 @@ describe("recordings", () => {
       bed.front.cut();
     }
     await devtools.send("Network.disable");
-    await page.getByRole("link", { name: "long talk.wav" }).waitFor({ timeout: 40_000 });
+    await page.getByRole("link", { name: "long talk.wav" }).waitFor({ timeout: 120_000 });
     const { rows } = await bed.services.sql.query("SELECT sha256, bytes FROM owl.upload WHERE name = 'long talk.wav'");
     expect(rows).toEqual([{ sha256: createHash("sha256").update(file).digest("hex"), bytes: String(file.length) }]);
     await expectAccessible(page);
@@ -135,7 +135,7 @@ describe("batches", () => {
     await page.getByText("paused", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Go on" }).click();
     await page.locator(".state-done", { hasText: "done" }).first().waitFor();
-    await page.locator(".percent", { hasText: "100 %" }).waitFor({ timeout: 30_000 });
+    await page.locator(".percent", { hasText: "100 %" }).waitFor({ timeout: 120_000 });
     await until(
       "every item is done",
       async () => (await page.locator(".work-list li[data-state=done]").count()) === 10,
@@ -153,7 +153,7 @@ describe("batches", () => {
       .getByText("ended with failures")
       .or(page.locator(".page-head .state-done"))
       .first()
-      .waitFor({ timeout: 30_000 });
+      .waitFor({ timeout: 120_000 });
     const failed = page.getByRole("button", { name: "Failed ones as CSV" });
     await failed.waitFor();
     const download = page.waitForEvent("download");
@@ -198,7 +198,7 @@ describe("the data catalogue", () => {
   test("an analysis is asked for, and its tables and columns are found by words", async () => {
     const page = await open("/schemas");
     await page.getByRole("button", { name: "Analyse" }).click();
-    await page.locator(".page-head .state-done").waitFor({ timeout: 30_000 });
+    await page.locator(".page-head .state-done").waitFor({ timeout: 120_000 });
     await page.getByLabel("Find a table or column").fill("joined_on");
     await page.getByText("1 table", { exact: true }).waitFor();
     await page.locator(".catalogue td", { hasText: "joined_on" }).first().waitFor();

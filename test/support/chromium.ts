@@ -43,7 +43,7 @@ export async function startBrowser(options: TestBrowserOptions = {}): Promise<Te
     ...(options.phone ? { isMobile: true, hasTouch: true, deviceScaleFactor: 2 } : {}),
     acceptDownloads: true,
   });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(60_000);
   return {
     context,
     async stop() {

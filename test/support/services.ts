@@ -196,7 +196,7 @@ export async function startServices(
 export async function until<T>(
   what: string,
   look: () => Promise<T | null | undefined | false> | T | null | undefined | false,
-  boundMs = 30_000,
+  boundMs = 90_000,
 ): Promise<T> {
   const endMs = systemClock.monotonicMs() + boundMs;
   for (;;) {

@@ -233,7 +233,7 @@ export class Client {
 export async function eventually(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  ms = 10_000,
+  ms = 60_000,
 ): Promise<void> {
   const end = systemClock.monotonicMs() + ms;
   while (!(await condition())) {

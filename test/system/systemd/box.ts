@@ -10,7 +10,7 @@ export const PROJECT = realpathSync(new URL("../../..", import.meta.url));
 const SCRIPT = join(PROJECT, "..", "shared", "tools", "systemd-box.sh");
 
 const env = {
-  BOX_DIR: "/tmp/owl-systemd-test",
+  BOX_DIR: process.env.BOX_DIR ?? "/tmp/owl-systemd-test",
   BOX_NODE: realpathSync(process.execPath),
   BOX_BIND: PROJECT,
   BOX_KEEP: "1",

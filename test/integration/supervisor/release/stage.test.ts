@@ -69,7 +69,7 @@ async function archiveOf(manifest: unknown, entries: readonly Entry[]): Promise<
   return path;
 }
 
-const stage = (path: string) => stageRelease(path, releases, "t", AbortSignal.timeout(20_000));
+const stage = (path: string) => stageRelease(path, releases, "t", AbortSignal.timeout(100_000));
 
 async function refusal(path: string): Promise<OwlError> {
   const caught: unknown = await stage(path).catch((error: unknown) => error);
@@ -99,7 +99,7 @@ test("staging the same release again changes nothing, another one of that versio
 
 test("a release directory is staged as an archive is", async () => {
   const staged = await stage(await archiveOf(manifestOf(good), goodEntries));
-  const again = await stageRelease(staged.path, join(home, "others"), "t", AbortSignal.timeout(20_000));
+  const again = await stageRelease(staged.path, join(home, "others"), "t", AbortSignal.timeout(100_000));
   expect(await readFile(join(again.path, "lib/b.txt"), "utf8")).toBe("world\n");
 });
 
