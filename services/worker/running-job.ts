@@ -110,6 +110,18 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
     return save((sql) => lostEndings[claim.kind](sql, row, deps.text), "ended", SAVE_FOR_MS);
   }
 
+  /** Our worker lives, so no reclaimer will look at this row: we try until the database is back. */
+  async function endByRuleAtLast(): Promise<HandlerResult> {
+    for (;;) {
+      try {
+        return await endByRule();
+      } catch (failure) {
+        if (!isOutage(failure)) throw failure;
+        await clock.sleep(1_000);
+      }
+    }
+  }
+
   async function toItsEnd(): Promise<HandlerResult> {
     try {
       const result = await handler.run(context);
@@ -122,7 +134,7 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
           return await handler.fail(context, error);
         } catch (failure) {
           log.error({ err: asError(failure) }, "ending could not be recorded");
-          if (!isOutage(failure)) return await endByRule();
+          if (!isOutage(failure)) return await endByRuleAtLast();
           await clock.sleep(1_000);
         }
       }
