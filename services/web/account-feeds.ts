@@ -22,6 +22,8 @@ export interface AccountFeedsDeps {
 
 /** Owners remembered; a turn's owner never changes. */
 const OWNERS_KEPT = 10_000;
+/** Ended turns remembered by one stream. */
+const OVER_KEPT = 500;
 const UUID = /^[0-9a-f-]{36}$/;
 
 interface Feed {
@@ -78,6 +80,8 @@ export function createAccountFeeds(deps: AccountFeedsDeps): AccountFeeds {
       const feeds = byAccount.get(accountId) ?? new Set();
       byAccount.set(accountId, feeds.add(feed));
       let cursor: Map<string, number> | null = null;
+      // Told to their end: a notification that comes late (the last one is sent with the end) begins none of them anew.
+      const over = new Set<string>();
       let more = false;
 
       async function read(lastId: string): Promise<{ events: readonly StreamEvent[]; done: boolean }> {
@@ -89,7 +93,7 @@ export function createAccountFeeds(deps: AccountFeedsDeps): AccountFeeds {
         const lookAll = !more && !isFirst && feed.turns.size === 0 && feed.changed.size === 0;
         const changed = [...feed.changed];
         feed.changed.clear();
-        for (const id of feed.turns) if (!after.has(id)) after.set(id, 0);
+        for (const id of feed.turns) if (!after.has(id) && !over.has(id)) after.set(id, 0);
         feed.turns.clear();
         if (lookAll) {
           if (!(await isStillAllowed())) return { events, done: true };
@@ -99,8 +103,11 @@ export function createAccountFeeds(deps: AccountFeedsDeps): AccountFeeds {
         }
         const rows = after.size === 0 ? [] : await listFeedEvents(db, accountId, after);
         for (const row of rows) {
-          if (row.kind === "end") after.delete(row.turnId);
-          else after.set(row.turnId, row.seq);
+          if (row.kind === "end") {
+            after.delete(row.turnId);
+            over.add(row.turnId);
+            if (over.size > OVER_KEPT) over.delete(over.values().next().value ?? "");
+          } else after.set(row.turnId, row.seq);
           events.push({
             id: printCursor(after),
             event: row.kind,

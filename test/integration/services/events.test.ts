@@ -1,3 +1,4 @@
+import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestModel, type TestModel } from "../../support/model.ts";
 import {
@@ -57,6 +58,28 @@ describe("the account's one event stream", () => {
       expect(own.every((event) => event.data.conversationId === conversation)).toBe(true);
       expect(textOf(events, turnId)).toBe((await client.turn(turnId)).answer);
     }
+  });
+
+  test("a notification that comes after the end begins nothing anew", async () => {
+    let ends = 0;
+    const stream = client.events("/api/events", {
+      stop: (event) => {
+        if (event.event === "end") ends += 1;
+        return ends === 2;
+      },
+    });
+    const { turnId } = await client.ask("say 3 words every 20 ms");
+    await client.ended(turnId);
+    await until("its end is told", async () => ends === 1);
+    const late = new Client({ connectionString: services.url });
+    await late.connect();
+    await late.query("SELECT pg_notify('owl_turn', $1)", [turnId]);
+    await late.end();
+    // A whole turn after it: what the late one brings is there before that one's end.
+    await client.ask("say 3 words every 20 ms");
+    const seqs = (await stream).filter((event) => event.data.turnId === turnId).map((event) => event.data.seq);
+    expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+    expect(seqs.length).toBeGreaterThan(3);
   });
 
   test("resumed after any event it repeats nothing and loses nothing, also when the turn ended meanwhile", async () => {
