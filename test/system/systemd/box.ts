@@ -39,6 +39,21 @@ export async function inside(line: string): Promise<Outcome> {
   return { code: result.exitCode ?? -1, out: result.stdout, err: result.stderr };
 }
 
+/**
+ * Does that shell line succeed inside? Given up after 15 s: one that enters in the moment the machine goes down may never
+ * come back, so nothing of it is waited for (its output goes nowhere).
+ */
+export async function holds(line: string): Promise<boolean> {
+  const result = await execa(SCRIPT, ["enter", "bash", "-c", line], {
+    env: { ...env, BOX_EXEC_TIMEOUT: "10" },
+    reject: false,
+    stdio: "ignore",
+    timeout: 15_000,
+    killSignal: "SIGKILL",
+  });
+  return result.exitCode === 0;
+}
+
 /** Like `inside`, throws when the line fails. */
 export async function must(line: string): Promise<string> {
   const { code, out, err } = await inside(line);

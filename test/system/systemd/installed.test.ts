@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Status } from "../../../config/control-api.ts";
-import { boot, inside, must, node, PROJECT, powerOff, until } from "./box.ts";
+import { boot, holds, inside, must, node, PROJECT, powerOff, until } from "./box.ts";
 
 const OWLCTL = `${PROJECT}/ctl/owlctl`;
 /** What an uninstallation has to give back, less what systemd, apt and the kernel change by themselves. */
@@ -198,7 +198,7 @@ describe("the machine", () => {
     );
     await must("touch /run/before-reboot");
     await inside("systemctl reboot");
-    await until("the machine again", async () => (await inside("test ! -e /run/before-reboot")).code === 0, 120);
+    await until("the machine again", () => holds("test ! -e /run/before-reboot"), 120);
     const now = await steady();
     expect(now.services.every(({ ready, replicas }) => ready === replicas)).toBe(true);
     expect(await must("systemctl show -p UserspaceTimestampMonotonic --value")).not.toBe(boot.split("\n")[1]);
