@@ -14,6 +14,9 @@ import type { Measures } from "./measures.ts";
 import type { InstanceLogs, Metastore, Usage, UsageSampler } from "./ports.ts";
 import type { ServiceWishes } from "./service-wishes.ts";
 
+/** How long `refresh` waits for a database that answers, and for one that does not. */
+const ANSWERING_MS = 1_000;
+const SILENT_MS = 100;
 const SAMPLE_MS = 5_000;
 /** Whoever looks at the status sees connections and workers at most so old. */
 const FRESH_MS = 1_000;
@@ -131,7 +134,9 @@ export function createSurroundings(parts: SurroundingsParts): Surroundings {
         .finally(() => {
           reread = null;
         });
-      return reread;
+      // A database that answers is worth a moment more than one that does not: else its figures may be 5 s old.
+      const answers = (parts.metastore()?.answeringSince() ?? null) !== null;
+      return Promise.race([reread, clock.sleep(answers ? ANSWERING_MS : SILENT_MS)]);
     },
     async stop() {
       lifetime.abort();

@@ -309,7 +309,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
       wake();
     },
     status: async () => {
-      await Promise.race([Promise.all([refreshCounters(), surroundings.refresh()]), clock.sleep(REFRESH_MS)]);
+      await Promise.all([refreshCounters(), surroundings.refresh()]);
       return status();
     },
     workers: surroundings.workers,
