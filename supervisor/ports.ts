@@ -327,6 +327,8 @@ export interface UpdateDatabase {
   restore(path: string, codeRoot: string, say: (message: string) => void, signal: AbortSignal): Promise<void>;
   /** Rows written after the copy at `path` was taken: what a restore loses. */
   writesSince(path: string): Promise<WritesSince>;
+  /** Removes every copy but those at `paths`, unfinished ones too. */
+  keepCopies(paths: readonly string[]): Promise<void>;
 }
 
 /** A release that has served here. */

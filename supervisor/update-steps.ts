@@ -24,7 +24,7 @@ export interface UpdateStepParts {
   readonly wanted: (service: ServiceConfig) => number;
   readonly workers: () => readonly WorkerStatus[] | null;
   readonly preflight: () => Promise<readonly PreflightLine[]>;
-  readonly stage: (source: string, signal: AbortSignal) => Promise<ReleaseRef & { readonly already: boolean }>;
+  readonly stage: (source: string, signal: AbortSignal) => Promise<ReleaseRef>;
   /** The release's own code accepts the configuration. Throws with its words. */
   readonly checkRelease: (release: ReleaseRef, signal: AbortSignal) => Promise<void>;
   readonly compare: (course: UpdateCourse, to: Manifest) => Promise<UpdatePlanned | UpdateRefused>;
@@ -33,7 +33,7 @@ export interface UpdateStepParts {
   /** One request as a user would make it. Throws with what came back. */
   readonly smoke: (signal: AbortSignal) => Promise<void>;
   readonly settle: (course: UpdateCourse) => void;
-  readonly prune: () => Promise<readonly string[]>;
+  readonly prune: (course: UpdateCourse) => Promise<readonly string[]>;
 }
 
 const LOOK_MS = 100;
@@ -144,14 +144,15 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
     async stage(course, say, signal) {
       invariant(course.source !== null, "an update has a source");
       say(`reading ${course.source}`);
-      const { version, path, already } = await parts.stage(course.source, signal);
-      if (version === course.from.version)
-        throw new OwlError("update.same", `Release ${version} is what runs already.`, {
-          next: "Nothing was changed. To start its processes anew: owlctl restart",
-        });
-      return { to: { version, path }, staged: !already };
+      const { version, path } = await parts.stage(course.source, signal);
+      // A repeated staging finds its own work there: what lay here before the update began decides.
+      return { to: { version, path }, staged: !course.present.includes(version) };
     },
     async preflight(course, _say, signal) {
+      if (course.to?.version === course.from.version)
+        throw new OwlError("update.same", `Release ${course.to.version} is what runs already.`, {
+          next: "Nothing was changed. To start its processes anew: owlctl restart",
+        });
       const failed = (await parts.preflight()).filter(({ verdict }) => verdict === "FAIL");
       if (failed.length > 0) {
         const [first] = failed;
@@ -215,8 +216,8 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
       parts.settle(course);
       return undefined;
     },
-    async prune(_, say) {
-      const gone = await parts.prune();
+    async prune(course, say) {
+      const gone = await parts.prune(course);
       if (gone.length > 0) say(`removed: ${gone.join(", ")}`);
       return undefined;
     },

@@ -169,7 +169,7 @@ export function createUpdates(parts: UpdatesParts): Updates {
   }
 
   function begin(
-    course: Pick<UpdateCourse, "kind" | "source" | "overlapAsked" | "to" | "restoreFrom" | "approval">,
+    course: Pick<UpdateCourse, "kind" | "source" | "overlapAsked" | "to" | "restoreFrom" | "approval" | "present">,
   ): Rollout {
     parts.refuseWhileBusy();
     const { graceMs, readyMs, webReplicas } = parts.figures();
@@ -184,8 +184,10 @@ export function createUpdates(parts: UpdatesParts): Updates {
     },
     async update({ source, overlap }) {
       refuseUnlessBundled();
+      const present = (await parts.staged()).map((one) => one.version);
       return begin({
         kind: "update",
+        present,
         source,
         overlapAsked: overlap ?? false,
         to: null,
@@ -195,13 +197,15 @@ export function createUpdates(parts: UpdatesParts): Updates {
     },
     async updateTo(version, approval) {
       refuseUnlessBundled();
-      const found = (await parts.staged()).find((one) => one.version === version);
+      const lying = await parts.staged();
+      const found = lying.find((one) => one.version === version);
       if (found === undefined)
         throw new OwlError("release.unknown", `Release ${version} is not staged here any more.`, {
           next: "Stage it again: owlctl update --stage ARCHIVE",
         });
       return begin({
         kind: "update",
+        present: lying.map((one) => one.version),
         source: found.path,
         overlapAsked: false,
         to: null,
@@ -224,7 +228,15 @@ export function createUpdates(parts: UpdatesParts): Updates {
     },
     async rollback(version) {
       const { to, restoreFrom } = await planRollbackTo(version);
-      return begin({ kind: "rollback", source: null, overlapAsked: false, to, restoreFrom, approval: null });
+      return begin({
+        kind: "rollback",
+        present: [],
+        source: null,
+        overlapAsked: false,
+        to,
+        restoreFrom,
+        approval: null,
+      });
     },
     async planRollback(version) {
       const { to, restoreFrom, lost } = await planRollbackTo(version);

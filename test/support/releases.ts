@@ -1,7 +1,7 @@
 // Releases for tests: this checkout linked into a folder of its own, changed a little, with a manifest of its own.
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { MANIFEST_FILE } from "../../supervisor/core/manifest.ts";
 import { composeManifest } from "../../supervisor/release/build.ts";
@@ -30,6 +30,9 @@ export async function makeRelease(
   files: Readonly<Record<string, string>>,
 ): Promise<string> {
   const path = join(dir, version);
+  // Built by the first start of a checkout; there may have been none yet.
+  if (!existsSync(join(ROOT, ".build")))
+    execFileSync(process.execPath, [join(ROOT, "services/web/pages/build.ts"), "--alone"]);
   mkdirSync(path, { recursive: true });
   for (const part of PARTS) execFileSync("cp", ["-a", join(ROOT, part), path]);
   // Hundreds of megabytes that nobody changes: linked, not copied, where the file system can.
