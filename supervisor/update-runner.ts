@@ -174,6 +174,7 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
       const step: CourseStep = asked.kind === "rollback" ? "preflight" : "stage";
       const rest = { plan: null, copy: null, step, failure: null, staged: false, outcome: null } as const;
       const begun: Rollout[] = [];
+      obstacle = null;
       // Together: a rollout on record without its course would run for ever.
       store.atomically(() => {
         const rollout = rollouts.begin(asked.kind, [], [], { expectedMs: worstMs, worstMs }, { open: true });

@@ -45,8 +45,15 @@ export async function stageRelease(
     const path = join(releases, manifest.version);
     await syncTree(staging);
     signal.throwIfAborted();
-    if (await exists(path)) return await keepExisting(path, manifest, staging, signal);
-    await rename(staging, path);
+    const raced = await rename(staging, path).then(
+      () => false,
+      (error: NodeJS.ErrnoException) => {
+        // Another staging of that version was faster.
+        if (error.code === "ENOTEMPTY" || error.code === "EEXIST") return true;
+        throw error;
+      },
+    );
+    if (raced) return await keepExisting(path, manifest, staging, signal);
     syncDirectory(releases);
     return { manifest, path, already: false };
   } catch (error) {

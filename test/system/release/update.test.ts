@@ -1,32 +1,15 @@
-// Updates of the bundled application as operators see them: real owld, PostgreSQL, web and workers; releases made of
-// this very checkout. owld is started again on `current` when it exits with 75, as systemd or npm start would.
+// Updates of the bundled application as operators see them, with releases made of this very checkout.
 
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { Rollout, Status } from "../../../config/control-api.ts";
-import { systemClock } from "../../../config/system-time.ts";
-import { markOf } from "../../../supervisor/instance-launch.ts";
-import { freePort } from "../../../supervisor/process/free-port.ts";
-import { createProcessTable } from "../../../supervisor/process/group-signal.ts";
+import type { Status } from "../../../config/control-api.ts";
+import { BOUND_MS, type Installation, install, releasesOf } from "../../support/installation.ts";
 import { makeRelease } from "../../support/releases.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;
-const BOUND_MS = 240_000;
-const table = createProcessTable();
 
 let releases: string;
 const path = { good: "", crashing: "", incompatible: "", broken: "", stuck: "" };
@@ -51,105 +34,16 @@ beforeAll(async () => {
 }, BOUND_MS);
 afterAll(() => rmSync(releases, { recursive: true, force: true }));
 
-interface Installation {
-  readonly home: string;
-  readonly port: number;
-  start(): void;
-  status(): Promise<Status>;
-  until(holds: (status: Status) => boolean): Promise<Status>;
-  ctl(...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }>;
-  killOwld(): Promise<void>;
-  rollouts(): Promise<readonly Rollout[]>;
-  stop(): Promise<void>;
-}
-
-/** The first answer that is not null, looked for until the test's own bound. */
-async function found<T>(look: () => Promise<T | null>, why: () => string): Promise<T> {
-  for (let count = 0; count < BOUND_MS / 100; count++) {
-    const seen = await look();
-    if (seen !== null) return seen;
-    await systemClock.sleep(50);
-  }
-  throw new Error(`It did not come about: ${why()}`);
-}
-
 const running: Installation[] = [];
 afterEach(async () => {
   for (const one of running.splice(0)) await one.stop();
 }, BOUND_MS);
 
-async function install(): Promise<Installation> {
-  const home = mkdtempSync(join(tmpdir(), "owl-update-"));
-  chmodSync(home, 0o755);
-  const port = await freePort();
-  const config = join(home, "owl.yaml");
-  writeFileSync(
-    config,
-    `proxy: {listen: "127.0.0.1:${port}"}\nstop: {grace: 8s}\nturn: {finish: 3s, wrapUp: 2s}\nrollout: {confirm: 1s, healthTimeout: 60s}\nweb: {replicas: 1}\nworker: {replicas: 1}\n`,
-  );
-  const env = { PATH: process.env.PATH ?? "", HOME: home, OWL_HOME: home, OWL_ADMIN_PASSWORD: "correct horse battery" };
-  let child: ChildProcess | null = null;
-  let stopping = false;
-  const start = (): void => {
-    const link = join(home, "current/supervisor/owld");
-    const log = openSync(join(home, "owld.log"), "a");
-    const started = spawn(existsSync(link) ? link : join(ROOT, "supervisor/owld"), ["--config", config], {
-      env,
-      stdio: ["ignore", log, log],
-    });
-    child = started;
-    started.on("exit", (code) => {
-      if (code === 75 && !stopping) start();
-    });
-  };
-  const ctl: Installation["ctl"] = (...args) =>
-    new Promise((resolve) => {
-      execFile(join(ROOT, "ctl/owlctl"), args, { env, maxBuffer: 1 << 26 }, (error, out, err) =>
-        resolve({ code: typeof error?.code === "number" ? error.code : error ? 128 : 0, out, err }),
-      );
-    });
-  const status = async (): Promise<Status> => JSON.parse((await ctl("status", "--json")).out) as Status;
-  const one: Installation = {
-    home,
-    port,
-    start,
-    ctl,
-    status,
-    until: (holds) =>
-      found(
-        async () => {
-          const seen = await status().catch(() => null);
-          return seen !== null && holds(seen) ? seen : null;
-        },
-        () => readFileSync(join(home, "owld.log"), "utf8").slice(-2_000),
-      ),
-    async killOwld() {
-      const dying = child;
-      const gone = new Promise((resolve) => dying?.once("exit", resolve));
-      dying?.kill("SIGKILL");
-      await gone;
-    },
-    rollouts: async () => JSON.parse((await ctl("rollout", "list", "--json")).out) as readonly Rollout[],
-    async stop() {
-      stopping = true;
-      child?.kill("SIGTERM");
-      const mark = markOf(home);
-      await found(
-        async () => (table.marked(mark).length === 0 ? true : null),
-        () => "processes are left",
-      );
-      rmSync(home, { recursive: true, force: true });
-    },
-  };
+async function installed(): Promise<Installation> {
+  const one = await install();
   running.push(one);
-  start();
-  await one.until(({ state }) => state === "steady");
   return one;
 }
-
-const releasesOf = ({ services }: Status): string[] => [
-  ...new Set(services.flatMap(({ instances }) => instances.map(({ release }) => release))),
-];
 
 /** A page through the proxy, again and again until stopped; what was no 200 is kept. */
 function visitor(port: number): { stop(): Promise<readonly (number | string)[]> } {
@@ -184,7 +78,7 @@ describe("an update", () => {
   test(
     "replaces everything, owld too, without a failed request, and goes back by hand",
     async () => {
-      const owl = await install();
+      const owl = await installed();
       const before = await owl.status();
       const visits = visitor(owl.port);
       const plan = await owl.ctl("update", path.good, "--plan");
@@ -208,33 +102,9 @@ describe("an update", () => {
   );
 
   test(
-    "goes on after owld is killed in any of its steps",
-    async () => {
-      const owl = await install();
-      await owl.ctl("update", path.good, "--detach", "--yes");
-      const killedIn: string[] = [];
-      for (const step of ["stage", "drain", "replace", "confirm"]) {
-        await owl.until(
-          ({ rollout }) => rollout?.steps.some((one) => one.action === step && one.state === "running") ?? true,
-        );
-        if ((await owl.status()).rollout === null) break;
-        killedIn.push(step);
-        await owl.killOwld();
-        owl.start();
-        await owl.until(() => true);
-      }
-      const after = await owl.until(({ state, release }) => state === "steady" && release.version === "9.0.1");
-      expect(releasesOf(after)).toEqual(["9.0.1"]);
-      expect(killedIn.length).toBeGreaterThan(1);
-      expect((await owl.rollouts()).map(({ kind, state }) => [kind, state])).toEqual([["update", "succeeded"]]);
-    },
-    BOUND_MS,
-  );
-
-  test(
     "to a release whose web crashes is rolled back, says why, and leaves nothing in the releases folder",
     async () => {
-      const owl = await install();
+      const owl = await installed();
       const before = await owl.status();
       const visits = visitor(owl.port);
       const done = await owl.ctl("update", path.crashing, "--yes", "--json");
@@ -252,7 +122,7 @@ describe("an update", () => {
   test(
     "whose migration fails at its second statement touches no process and changes nothing",
     async () => {
-      const owl = await install();
+      const owl = await installed();
       const before = await owl.status();
       const done = await owl.ctl("update", path.stuck, "--yes", "--json");
       expect([done.code, done.out]).toEqual([1, expect.stringMatching(/division by zero/)]);
@@ -269,7 +139,7 @@ describe("an incompatible migration", () => {
   test(
     "that is followed by a crashing web is undone by its copy; a good one can be gone back from by hand",
     async () => {
-      const owl = await install();
+      const owl = await installed();
       const before = await owl.status();
       const failed = await owl.ctl("update", path.broken, "--yes", "--json");
       expect([failed.code, failed.out]).toEqual([1, expect.stringMatching(/Rolled back to/)]);

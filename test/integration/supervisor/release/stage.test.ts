@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -160,9 +160,19 @@ describe("bad archives are refused with the reason, and nothing is left", () => 
   });
 });
 
-test("what a killed staging left behind is removed by the next one", async () => {
+test("what a killed staging left behind is removed by the next one, and by the next start", async () => {
+  await mkdir(join(releases, ".staging-older/config"), { recursive: true });
   await stage(await archiveOf(manifestOf(good), goodEntries));
+  expect(await readdir(releases)).toEqual(["1.2.3"]);
   await writeFile(join(releases, ".staging-old"), "");
   expect(await removeStagingLeftovers(releases)).toEqual([".staging-old"]);
+  expect(await readdir(releases)).toEqual(["1.2.3"]);
+});
+
+test("two stagings at a time do not take each other's folder for a left-over", async () => {
+  const archive = await archiveOf(manifestOf(good), goodEntries);
+  const other = (token: string) => stageRelease(archive, releases, token, AbortSignal.timeout(100_000));
+  const both = await Promise.all([other("a"), other("b")]);
+  expect(both.map(({ path }) => path)).toEqual([join(releases, "1.2.3"), join(releases, "1.2.3")]);
   expect(await readdir(releases)).toEqual(["1.2.3"]);
 });
