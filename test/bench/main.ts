@@ -12,6 +12,7 @@ import { benchProxy } from "./proxy/run.ts";
 import { instancesBench } from "./rows/instances.ts";
 import { longRestartBench } from "./rows/long-restart.ts";
 import { crashesBench, productBench } from "./rows/product.ts";
+import { rolloversBench } from "./rows/rollovers.ts";
 import { streamsBench } from "./rows/streams.ts";
 import { millionJobsBench } from "./scale/million-jobs.ts";
 import { rolloutsBench } from "./scale/rollouts.ts";
@@ -20,6 +21,7 @@ const BENCHES: readonly Bench[] = [
   productBench,
   crashesBench,
   longRestartBench,
+  rolloversBench,
   streamsBench,
   instancesBench,
   millionJobsBench,
