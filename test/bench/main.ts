@@ -10,6 +10,7 @@ import { graphileBench } from "./peers/graphile-worker.ts";
 import { pm2Bench } from "./peers/pm2.ts";
 import { benchProxy } from "./proxy/run.ts";
 import { instancesBench } from "./rows/instances.ts";
+import { leakBench } from "./rows/leak.ts";
 import { longRestartBench } from "./rows/long-restart.ts";
 import { crashesBench, productBench } from "./rows/product.ts";
 import { rolloversBench } from "./rows/rollovers.ts";
@@ -23,6 +24,7 @@ const BENCHES: readonly Bench[] = [
   longRestartBench,
   rolloversBench,
   streamsBench,
+  leakBench,
   instancesBench,
   millionJobsBench,
   rolloutsBench,
