@@ -3,6 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { buildPages } from "../../services/web/pages/build.ts";
 import { MANIFEST_FILE } from "../../supervisor/core/manifest.ts";
 import { composeManifest } from "../../supervisor/release/build.ts";
 
@@ -34,6 +35,7 @@ export async function makeRelease(
   if (!existsSync(join(ROOT, ".build")))
     execFileSync(process.execPath, [join(ROOT, "services/web/pages/build.ts"), "--alone"]);
   mkdirSync(path, { recursive: true });
+  await buildPages();
   for (const part of PARTS) execFileSync("cp", ["-a", join(ROOT, part), path]);
   // Hundreds of megabytes that nobody changes: linked, not copied, where both are on one file system.
   const modules = [join(ROOT, "node_modules"), path];

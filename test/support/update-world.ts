@@ -141,7 +141,7 @@ function stepsOf(
   };
   const migrate: TakeStep = async (course) => {
     fail(course.step);
-    change({ schema: 2 });
+    if (leg.plan?.schema !== "none") change({ schema: 2 });
     return undefined;
   };
   const replace: TakeStep = async (course) => {

@@ -9,7 +9,14 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { Status } from "../../../config/control-api.ts";
 import { systemClock } from "../../../config/system-time.ts";
 import { type Caller, createCaller, textOf } from "../../chaos/caller.ts";
-import { found, type Installation, install, releasesOf } from "../../support/installation.ts";
+import {
+  found,
+  INSTALLATION_YAML,
+  type Installation,
+  releasesOf,
+  startInstallation,
+} from "../../support/installation.ts";
+import { ask, askManaged, courseOf, markedOf, postmastersOf } from "../../support/installation-facts.ts";
 import { startTestPostgres } from "../../support/postgres.ts";
 import { makeRelease } from "../../support/releases.ts";
 
@@ -38,10 +45,13 @@ beforeAll(async () => {
 afterAll(() => rmSync(releases, { recursive: true, force: true }));
 
 let owl: Installation | null = null;
+let query: (sql: string) => ReturnType<typeof ask> = async (sql) => await askManaged(owl?.home ?? "", sql);
+const managed = query;
 const endings: (() => Promise<void>)[] = [];
 afterEach(async () => {
   await owl?.stop();
   owl = null;
+  query = managed;
   for (const end of endings.splice(0)) await end();
 }, BOUND_MS);
 
@@ -53,7 +63,7 @@ function migrationsHere(): string[] {
 async function killInEachStep(at: Installation, only: readonly string[] | null = null): Promise<string[]> {
   const killed: string[] = [];
   for (;;) {
-    const course = at.course();
+    const course = courseOf(at.home);
     if (course === null) return killed;
     const step = course.outcome === null ? course.step : "outcome";
     if (!killed.includes(step) && (only === null || only.includes(step))) {
@@ -72,8 +82,7 @@ function watchWorkers(at: Installation): { stop(): Promise<readonly string[]> } 
   const looks = (async () => {
     while (isOn) {
       const seen = new Set(
-        at
-          .marked()
+        markedOf(at.home)
           .filter(({ service }) => service === "worker")
           .map(({ release }) => release),
       );
@@ -126,15 +135,15 @@ async function askAll(at: Installation): Promise<{ stop(): Promise<readonly stri
   };
 }
 
-async function expectEachEndedOnce(at: Installation, turns: readonly string[]): Promise<void> {
+async function expectEachEndedOnce(turns: readonly string[]): Promise<void> {
   expect(turns.length).toBeGreaterThan(0);
   const open = async () =>
-    await at.query("SELECT id FROM owl.turn WHERE ended_at IS NULL").catch(() => [{ id: "no answer" }]);
+    await query("SELECT id FROM owl.turn WHERE ended_at IS NULL").catch(() => [{ id: "no answer" }]);
   await found(
     async () => ((await open()).length === 0 ? true : null),
     () => "turns are left open",
   );
-  const ended = await at.query(
+  const ended = await query(
     "SELECT t.id, count(e.turn_id)::int AS endings FROM owl.turn t LEFT JOIN owl.turn_ending e ON e.turn_id = t.id GROUP BY t.id",
   );
   for (const turn of turns)
@@ -150,12 +159,11 @@ async function expectWhole(at: Installation, version: string, kept: readonly str
   const now: Status = await at.until(({ state, release }) => state === "steady" && release.version === version);
   expect(releasesOf(now)).toEqual([version]);
   await found(
-    async () => (at.marked().length === 3 ? true : null),
-    () => `left over: ${JSON.stringify(at.marked())}`,
+    async () => (markedOf(at.home).length === 3 ? true : null),
+    () => `left over: ${JSON.stringify(markedOf(at.home))}`,
   );
   expect(
-    at
-      .marked()
+    markedOf(at.home)
       .map(({ service }) => service)
       .sort(),
   ).toEqual(["proxy", "web", "worker"]);
@@ -164,7 +172,7 @@ async function expectWhole(at: Installation, version: string, kept: readonly str
   if (existsSync(current))
     expect(readlinkSync(current)).toBe(isBack ? ROOT.replace(/\/$/, "") : join(at.home, "releases", version));
   else expect(isBack).toBe(true);
-  expect(await at.query("SELECT count(*)::int AS n FROM owl.migration")).toEqual([{ n: migrations }]);
+  expect(await query("SELECT count(*)::int AS n FROM owl.migration")).toEqual([{ n: migrations }]);
 }
 
 async function ownVersion(): Promise<string> {
@@ -179,11 +187,11 @@ async function ends(at: Installation): Promise<readonly (readonly [string, strin
 test(
   "an update with a changed job format and a compatible migration, and its rollback by hand",
   async () => {
-    const at = await install();
+    const at = await startInstallation();
     owl = at;
     const before = migrationsHere().length;
     const own = await ownVersion();
-    const postmaster = at.postmasters();
+    const postmaster = postmastersOf(at.home);
     expect(postmaster).toHaveLength(1);
     const workers = watchWorkers(at);
     const questions = await askAll(at);
@@ -202,10 +210,10 @@ test(
       ["update", "succeeded"],
       ["rollback", "succeeded"],
     ]);
-    await expectEachEndedOnce(at, turns);
+    await expectEachEndedOnce(turns);
     expect(await workers.stop()).toEqual([]);
     // Other code at another path, the same programs and settings: never restarted.
-    expect(at.postmasters()).toEqual(postmaster);
+    expect(postmastersOf(at.home)).toEqual(postmaster);
   },
   BOUND_MS,
 );
@@ -213,7 +221,7 @@ test(
 test(
   "an incompatible migration under a broken web, and the rollback by hand of a good one",
   async () => {
-    const at = await install();
+    const at = await startInstallation();
     owl = at;
     const before = migrationsHere().length;
     const own = await ownVersion();
@@ -229,8 +237,8 @@ test(
     expect(failed?.state).toBe("failed");
     expect(failed?.reason).toMatch(/the new web is broken.*Rolled back to/s);
     await expectWhole(at, own, [], before);
-    await expectEachEndedOnce(at, turns);
-    expect(at.postmasters()).toHaveLength(1);
+    await expectEachEndedOnce(turns);
+    expect(postmastersOf(at.home)).toHaveLength(1);
     expect(readdirSync(join(at.home, "postgres/copies"))).toEqual([]);
 
     const done = await at.ctl("update", path.incompatible, "--yes", "--json");
@@ -245,9 +253,9 @@ test(
       ["update", "succeeded"],
       ["rollback", "succeeded"],
     ]);
-    await expectEachEndedOnce(at, turns);
+    await expectEachEndedOnce(turns);
     expect(await workers.stop()).toEqual([]);
-    expect(at.postmasters()).toHaveLength(1);
+    expect(postmastersOf(at.home)).toHaveLength(1);
   },
   BOUND_MS,
 );
@@ -257,7 +265,9 @@ test(
   async () => {
     const postgres = await startTestPostgres();
     endings.push(postgres.stop);
-    const at = await install({ databaseUrl: await postgres.database() });
+    const url = await postgres.database();
+    query = (sql) => ask(url, sql);
+    const at = await startInstallation({ yaml: () => `${INSTALLATION_YAML}database: {url: "${url}"}\n` });
     owl = at;
     const before = migrationsHere().length;
     const own = await ownVersion();
@@ -269,7 +279,7 @@ test(
     const turns = await questions.stop();
     expect((await at.rollouts()).map(({ state }) => state)).toEqual(["failed"]);
     await expectWhole(at, own, [], before);
-    await expectEachEndedOnce(at, turns);
+    await expectEachEndedOnce(turns);
     expect(await workers.stop()).toEqual([]);
     expect(readdirSync(join(at.home, "copies"))).toEqual([]);
   },

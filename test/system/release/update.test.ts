@@ -1,15 +1,15 @@
-// Updates of the bundled application as operators see them, with releases made of this very checkout.
+// Updates of the bundled application as operators see them: real owld, PostgreSQL, web and workers; releases made of
+// this very checkout.
 
 import { chmodSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
-import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { Status } from "../../../config/control-api.ts";
-import { BOUND_MS, type Installation, install, releasesOf } from "../../support/installation.ts";
+import { type Installation, pidsOf, releasesOf, startInstallation, visitor } from "../../support/installation.ts";
 import { makeRelease } from "../../support/releases.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;
+const BOUND_MS = 240_000;
 
 let releases: string;
 const path = { good: "", crashing: "", incompatible: "", broken: "", stuck: "" };
@@ -39,46 +39,17 @@ afterEach(async () => {
   for (const one of running.splice(0)) await one.stop();
 }, BOUND_MS);
 
-async function installed(): Promise<Installation> {
-  const one = await install();
+async function install(): Promise<Installation> {
+  const one = await startInstallation();
   running.push(one);
   return one;
-}
-
-/** A page through the proxy, again and again until stopped; what was no 200 is kept. */
-function visitor(port: number): { stop(): Promise<readonly (number | string)[]> } {
-  const bad: (number | string)[] = [];
-  let isOn = true;
-  const visit = (): Promise<void> =>
-    new Promise((resolve) => {
-      const asked = request({ host: "127.0.0.1", port, path: "/", agent: false }, (response) => {
-        if (response.statusCode !== 200) bad.push(response.statusCode ?? 0);
-        response.resume();
-        response.on("close", resolve);
-      });
-      asked.on("error", (error) => {
-        bad.push(error.message);
-        resolve();
-      });
-      asked.end();
-    });
-  const visits = (async () => {
-    while (isOn) await visit();
-  })();
-  return {
-    async stop() {
-      isOn = false;
-      await visits;
-      return bad;
-    },
-  };
 }
 
 describe("an update", () => {
   test(
     "replaces everything, owld too, without a failed request, and goes back by hand",
     async () => {
-      const owl = await installed();
+      const owl = await install();
       const before = await owl.status();
       const visits = visitor(owl.port);
       const plan = await owl.ctl("update", path.good, "--plan");
@@ -104,7 +75,7 @@ describe("an update", () => {
   test(
     "to a release whose web crashes is rolled back, says why, and leaves nothing in the releases folder",
     async () => {
-      const owl = await installed();
+      const owl = await install();
       const before = await owl.status();
       const visits = visitor(owl.port);
       const done = await owl.ctl("update", path.crashing, "--yes", "--json");
@@ -122,13 +93,12 @@ describe("an update", () => {
   test(
     "whose migration fails at its second statement touches no process and changes nothing",
     async () => {
-      const owl = await installed();
+      const owl = await install();
       const before = await owl.status();
       const done = await owl.ctl("update", path.stuck, "--yes", "--json");
       expect([done.code, done.out]).toEqual([1, expect.stringMatching(/division by zero/)]);
       const after = await owl.until(({ state }) => state === "steady");
-      const pids = (status: Status) => status.services.flatMap(({ instances }) => instances.map(({ pid }) => pid));
-      expect(pids(after)).toEqual(pids(before));
+      expect(pidsOf(after)).toEqual(pidsOf(before));
       expect(readdirSync(join(owl.home, "releases"))).toEqual([]);
     },
     BOUND_MS,
@@ -139,7 +109,7 @@ describe("an incompatible migration", () => {
   test(
     "that is followed by a crashing web is undone by its copy; a good one can be gone back from by hand",
     async () => {
-      const owl = await installed();
+      const owl = await install();
       const before = await owl.status();
       const failed = await owl.ctl("update", path.broken, "--yes", "--json");
       expect([failed.code, failed.out]).toEqual([1, expect.stringMatching(/Rolled back to/)]);

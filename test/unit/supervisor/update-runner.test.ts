@@ -15,7 +15,7 @@ const TAIL = ["replace", "confirm", "switch", "prune"] as const;
 function plan(schema: UpdatePlanned["schema"], workers: UpdatePlanned["workers"] = "drainFirst"): UpdatePlanned {
   const drain = workers === "overlap" ? [] : (["drain"] as const);
   const between = {
-    none: drain,
+    none: ["migrate", ...drain] as const,
     compatible: ["migrate", ...drain] as const,
     incompatible: ["drain", "close", "copy", "migrateClosed"] as const,
   }[schema];
