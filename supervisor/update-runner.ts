@@ -5,6 +5,7 @@
 import type { Logger } from "pino";
 import type { Rollout } from "../config/control-api.ts";
 import { asError, invariant, OwlError } from "../config/errors.ts";
+import { noteBegun } from "./approvals.ts";
 import {
   afterStep,
   type CourseStep,
@@ -180,6 +181,7 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
         const rollout = rollouts.begin(asked.kind, [], [], { expectedMs: worstMs, worstMs }, { open: true });
         begun.push(rollout);
         record({ ...asked, ...rest, id: rollout.id });
+        if (asked.approval !== null) noteBegun(store, asked.approval, rollout.id);
       });
       store.sync();
       const [rollout] = begun;
