@@ -60,6 +60,7 @@ export function checkTurns(
       checkReason({ timeline, disturbances }, turn, budget);
     }
     if (turn.streamed !== null && turn.streamed !== turn.answer) say("the stream's deltas are not the answer");
+    checkWait({ timeline, disturbances }, turn, record?.firstAt[0]);
     const outages = disturbances.touching(
       ["database", "worker", "requests", "supervisor", "replicas"],
       turn.acceptedAt,
@@ -73,6 +74,24 @@ export function checkTurns(
     if (tookMs > budget.claimMs + budget.limitMs + 15_000 + excused)
       say("a turn took longer than claim limit and turn limit", { tookMs });
   }
+}
+
+/** Longest wait for a handler while nothing is in the way: far above what it takes, far below the claim limit. */
+const WAIT_MS = 10_000;
+
+/** The machinery of waking works after every fault: work that nothing is in the way of starts at once. */
+function checkWait({ timeline, disturbances }: WorkCheck, turn: TurnRecord, startedAt: number | undefined): void {
+  if (startedAt === undefined || startedAt - turn.acceptedAt < WAIT_MS) return;
+  const inTheWay = disturbances.touching(
+    ["worker", "workerFleet", "database", "supervisor", "replicas", "inFlight", "requests"],
+    turn.askedAt - 2_000,
+    startedAt,
+  );
+  if (inTheWay.length === 0)
+    timeline.violation("a turn waited for its handler although nothing was in the way", {
+      turn,
+      waitedMs: startedAt - turn.acceptedAt,
+    });
 }
 
 /** A turn fails only when something happened to its worker or its database, or it did not fit the budget of a restart. */

@@ -70,6 +70,9 @@ export async function runBatch(context: LoadContext, archive: string, tag: strin
       const now = typeof batch.body.progress === "number" ? batch.body.progress : 0;
       record.fellBack = Math.max(record.fellBack, progress - now);
       progress = now;
+      const eta = batch.body.etaSeconds;
+      if (eta !== null && !(typeof eta === "number" && eta >= 0))
+        context.timeline.violation("a batch's time to go is neither unknown nor a duration", { tag, eta });
       const told = `${now.toFixed(4)} ${JSON.stringify(batch.body.counts)}`;
       if (record.told.at(-1) !== told) record.told.push(told);
       record.state = textOf(batch.body, "state");
