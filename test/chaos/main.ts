@@ -53,6 +53,7 @@ async function runAll(wanted: ReturnType<typeof read>, releases: ChaosReleases |
       faultEveryMs: wanted.everyMs,
       operationEveryMs: 15_000,
       releases,
+      strict: true,
       load: { turns: 5, playbooks: 2, plain: 4, recordings: 8 },
       echo: wanted.quiet ? () => undefined : (line) => process.stderr.write(`${line}\n`),
       keep: wanted.keep,

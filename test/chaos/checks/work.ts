@@ -21,6 +21,8 @@ export interface TurnBudget {
   readonly finishMs: number;
   readonly claimMs: number;
   readonly limitMs: number;
+  /** Longest wait for a handler while nothing is in the way; null: not judged. */
+  readonly waitMs: number | null;
 }
 
 const CUT = en["turn.cut"];
@@ -60,7 +62,7 @@ export function checkTurns(
       checkReason({ timeline, disturbances }, turn, budget);
     }
     if (turn.streamed !== null && turn.streamed !== turn.answer) say("the stream's deltas are not the answer");
-    checkWait({ timeline, disturbances }, turn, record?.firstAt[0]);
+    checkWait({ timeline, disturbances }, turn, record?.firstAt[0], budget.waitMs);
     const outages = disturbances.touching(
       ["database", "worker", "requests", "supervisor", "replicas"],
       turn.acceptedAt,
@@ -76,12 +78,14 @@ export function checkTurns(
   }
 }
 
-/** Longest wait for a handler while nothing is in the way: far above what it takes, far below the claim limit. */
-const WAIT_MS = 10_000;
-
 /** The machinery of waking works after every fault: work that nothing is in the way of starts at once. */
-function checkWait({ timeline, disturbances }: WorkCheck, turn: TurnRecord, startedAt: number | undefined): void {
-  if (startedAt === undefined || startedAt - turn.acceptedAt < WAIT_MS) return;
+function checkWait(
+  { timeline, disturbances }: WorkCheck,
+  turn: TurnRecord,
+  startedAt: number | undefined,
+  waitMs: number | null,
+): void {
+  if (waitMs === null || startedAt === undefined || startedAt - turn.acceptedAt < waitMs) return;
   const inTheWay = disturbances.touching(
     ["worker", "workerFleet", "database", "supervisor", "replicas", "inFlight", "requests"],
     turn.askedAt - 2_000,

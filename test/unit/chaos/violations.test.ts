@@ -11,7 +11,7 @@ import type { ModelRecord } from "../../chaos/outside/model-endpoint.ts";
 import { reportLines } from "../../chaos/report.ts";
 import { createTimeline } from "../../chaos/timeline.ts";
 
-const BUDGET = { finishMs: 6_000, claimMs: 20_000, limitMs: 30_000 };
+const BUDGET = { finishMs: 6_000, claimMs: 20_000, limitMs: 30_000, waitMs: 10_000 };
 
 function begun() {
   const timeline = createTimeline(() => undefined);
