@@ -29,7 +29,9 @@ export async function checkLeft(product: Product, timeline: Timeline): Promise<v
 async function lastRollout(product: Product): Promise<Rollout | null> {
   const { code, stdout } = await product.ctl("rollout", "list", "--json");
   const all = code === 0 ? (JSON.parse(stdout) as readonly Rollout[]) : [];
-  return all.toSorted((a, b) => a.startedAt.localeCompare(b.startedAt)).at(-1) ?? null;
+  // By number, not by time: owld's wall clock may have jumped.
+  const number = ({ id }: Rollout) => Number(id.replace(/\D/g, ""));
+  return all.toSorted((a, b) => number(a) - number(b)).at(-1) ?? null;
 }
 
 function names(dir: string): readonly string[] {
