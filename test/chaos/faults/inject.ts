@@ -84,9 +84,12 @@ export function createInjector(deps: InjectorDeps): Injector {
   }
 
   /** Asked to stop, a worker ends within its grace, whatever it has at work: owld sees to that when it does not. */
-  async function stopWorker(pid: number): Promise<void> {
+  async function stopWorker(pid: number, againAfterMs: number): Promise<void> {
     const from = systemClock.now();
     signalPid(pid, "SIGTERM");
+    // Asked a second time, as impatient people do.
+    await systemClock.sleep(againAfterMs);
+    if (isAlive(pid)) signalPid(pid, "SIGTERM");
     await until(() => !isAlive(pid));
     const tookMs = systemClock.now() - from;
     const hindered = disturbances.touching(["supervisor", "database"], from - 1_000, systemClock.now());
@@ -217,7 +220,7 @@ export function createInjector(deps: InjectorDeps): Injector {
       case "kill-worker":
         return loseWorker(fault, () => void signalPid(pid, "SIGKILL"));
       case "term-worker":
-        return loseWorker(fault, () => stopWorker(pid));
+        return loseWorker(fault, () => stopWorker(pid, fault.choice * 3_000));
       case "term-kill-worker":
         return loseWorker(fault, async () => {
           signalPid(pid, "SIGTERM");

@@ -8,7 +8,7 @@ import { runChaos } from "../../chaos/run.ts";
 test("killed and frozen processes and restarts in between break no promise", async () => {
   const report = await runChaos({
     seed: 20,
-    minutes: 2,
+    minutes: 0.6,
     faults: ["kill-web", "kill-worker", "kill-supervisor", "kill-proxy", "terminate-listen", "freeze-worker"],
     faultEveryMs: 7_000,
     operationEveryMs: 12_000,
