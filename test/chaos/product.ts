@@ -3,10 +3,10 @@
 
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Status } from "../../config/control-api.ts";
 import { systemClock } from "../../config/system-time.ts";
 import { freeLoopbackPort } from "./outside/listen-on-loopback.ts";
@@ -28,8 +28,11 @@ export interface Product {
   /** Sessions with the database that one instance of each service may hold, as owld was configured. */
   declared(): Promise<Readonly<Record<string, number>>>;
   log(): string;
-  /** An orderly stop; resolves with what is left behind. Then everything of the home is ended and removed. */
-  stop(keep: boolean): Promise<readonly string[]>;
+  /**
+   * An orderly stop; resolves with what is left behind. Then everything of the home is ended and removed, unless `keep`;
+   * its logs are put before into the folder that `logsTo` names, if any.
+   */
+  stop(keep: boolean, logsTo?: (left: readonly string[]) => string | null): Promise<readonly string[]>;
 }
 
 export interface ProductWanted {
@@ -101,7 +104,7 @@ export async function createProduct(wanted: ProductWanted): Promise<Product> {
       return Object.fromEntries((told?.config.services ?? []).map(({ name, connections }) => [name, connections]));
     },
     log: () => readFileSync(join(home, "start.log"), "utf8"),
-    async stop(keep) {
+    async stop(keep, logsTo = () => null) {
       for (const one of processesOf(home)) if (one.state === "T") signalPid(one.pid, "SIGCONT");
       const supervisor = processesOf(home).find((one) => one.kind === "supervisor");
       if (supervisor !== undefined) {
@@ -113,12 +116,22 @@ export async function createProduct(wanted: ProductWanted): Promise<Product> {
       const left = processesOf(home);
       for (const one of left) signalPid(one.pid, one.kind === "postmaster" ? "SIGQUIT" : "SIGKILL");
       await systemClock.sleep(left.length > 0 ? 1_000 : 0);
+      const told = left.map((one) => `${one.pid} ${one.command}`);
+      const logs = logsTo(told);
+      if (logs !== null) await copyLogs(home, logs);
+      if (keep) return told;
       await wanted.release?.(home);
-      if (!keep) await rm(home, { recursive: true, force: true });
-      return left.map((one) => `${one.pid} ${one.command}`);
+      await rm(home, { recursive: true, force: true });
+      return told;
     },
   };
   return product;
+}
+
+async function copyLogs(home: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true });
+  for (const part of ["start.log", "logs", "state/owl.db"])
+    await cp(join(home, part), join(to, basename(part)), { recursive: true }).catch(() => undefined);
 }
 
 interface ConfigTold {

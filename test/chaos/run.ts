@@ -1,6 +1,7 @@
 // One chaos run: the product is started, loaded, hurt by plan, left alone, and then judged by what was seen outside.
 
 import { mkdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../config/system-time.ts";
 import { createCaller, listOf, textOf } from "./caller.ts";
@@ -104,6 +105,7 @@ transcription: {engine: command, command: ["${home}/recordings/engine.sh", "{fil
     },
   });
   let left: readonly string[] = [];
+  let logs: string | null = null;
   const watching = new AbortController();
   let kept = Promise.resolve();
   let figures: Report["figures"] = {};
@@ -234,7 +236,11 @@ transcription: {engine: command, command: ["${home}/recordings/engine.sh", "{fil
   } finally {
     watching.abort();
     await kept;
-    left = await product.stop(wanted.keep);
+    left = await product.stop(wanted.keep, (still) => {
+      const broken = still.length > 0 || timeline.violations.length > 0;
+      logs = broken ? join(tmpdir(), `owl-chaos-seed-${wanted.seed}`) : null;
+      return logs;
+    });
     if (left.length > 0) timeline.violation("processes were left behind after an orderly stop", { left });
     else timeline.note("stopped, nothing left behind");
     await Promise.all([model.stop(), tools.stop(), mail.stop()]);
@@ -246,6 +252,7 @@ transcription: {engine: command, command: ["${home}/recordings/engine.sh", "{fil
     injected,
     figures,
     violations: timeline.violations,
+    logs: wanted.keep ? product.home : logs,
     timeline,
   };
 

@@ -47,7 +47,7 @@ export function checkTurns(
       // The tool tells the model that the database is away, and the answer tells it on: that is an answer too.
       const away =
         turn.wanted === "42" &&
-        turn.answer.startsWith('result: {"error"') &&
+        /^result: (\{"error"|Error: )/.test(turn.answer) &&
         disturbances.touching(["database", "inFlight"], turn.askedAt, turn.endedAt).length > 0;
       const whole = away || (turn.wanted === "42" ? turn.answer.includes("42") : turn.answer.trim() === turn.wanted);
       if (!whole) say("an answered turn has not the whole answer", { wanted: turn.wanted });

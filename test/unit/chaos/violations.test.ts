@@ -61,6 +61,7 @@ test("a turn that ran twice is told with the seed, the timeline and the turn", (
     injected: {},
     figures: {},
     violations: timeline.violations,
+    logs: "/tmp/logs-of-42",
     timeline,
   });
   const text = lines.join("\n");
@@ -68,6 +69,7 @@ test("a turn that ran twice is told with the seed, the timeline and the turn", (
   expect(text).toMatch(/"turnId":"the-turn"/);
   expect(text).toMatch(/fault 7 kill-worker {2}\{"pid":4711\}/);
   expect(text).toMatch(/1 violations/);
+  expect(text).toMatch(/logs: \/tmp\/logs-of-42/);
   expect(text).toMatch(/again: npm run chaos -- --seed 42 --minutes 5/);
 });
 
