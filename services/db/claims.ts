@@ -16,23 +16,26 @@ const table = (kind: JobKind): string => `owl.${jobKindRow(kind).table}`;
 
 /**
  * queued -> running for this worker. "stale": the row no longer waits under that queue job, which may be cleared away.
- * "refused": this worker is taken for gone or has deregistered; the job must be left as it is.
+ * "refused": this worker is taken for gone or has deregistered, or its code is older than the row's format (its queue
+ * keeps such a job away already; this is the second lock); the job must be left as it is.
  */
 export async function claimRow(sql: Sql, job: QueuedJob, worker: string): Promise<Claim | "stale" | "refused"> {
-  const { rows } = await sql.query<{ attempt: number | null; alive: boolean }>(
+  const { rows } = await sql.query<{ attempt: number | null; mayClear: boolean }>(
     `WITH alive AS (
        SELECT 1 FROM owl.worker w WHERE w.id = $3 AND w.gone_at IS NULL AND w.stopped_at IS NULL),
      claimed AS (
        UPDATE ${table(job.kind)}
           SET state = 'running', attempt = attempt + 1, claimed_by = $3, claimed_at = clock_timestamp()
-        WHERE id = $1 AND queue_job = $2 AND state = 'queued' AND EXISTS (SELECT 1 FROM alive)
+        WHERE id = $1 AND queue_job = $2 AND state = 'queued' AND format <= $4 AND EXISTS (SELECT 1 FROM alive)
        RETURNING attempt)
-     SELECT (SELECT attempt FROM claimed) AS attempt, EXISTS (SELECT 1 FROM alive) AS alive`,
-    [job.id, job.queueJob, worker],
+     SELECT (SELECT attempt FROM claimed) AS attempt,
+            EXISTS (SELECT 1 FROM alive)
+              AND NOT EXISTS (SELECT 1 FROM ${table(job.kind)} WHERE id = $1 AND format > $4) AS "mayClear"`,
+    [job.id, job.queueJob, worker, jobKindRow(job.kind).format],
   );
-  const { attempt = null, alive = false } = rows[0] ?? {};
+  const { attempt = null, mayClear = false } = rows[0] ?? {};
   if (attempt !== null) return { ...job, attempt, worker };
-  return alive ? "stale" : "refused";
+  return mayClear ? "stale" : "refused";
 }
 
 /** running -> queued under a new queue job; false when the claim is no longer ours. */
@@ -77,6 +80,7 @@ export interface LostRow {
   readonly losses: number;
   readonly claimedBy: string;
   readonly queueJob: string | null;
+  readonly format: number;
   readonly stopRequested: boolean;
 }
 
@@ -84,7 +88,8 @@ export interface LostRow {
 export async function findLostRows(sql: Sql): Promise<readonly LostRow[]> {
   const parts = JOB_KINDS.map(
     (kind) =>
-      `SELECT '${kind}' AS kind, r.id, r.attempt, r.losses, r.claimed_by, r.queue_job, r.stop_requested_at IS NOT NULL AS stop
+      `SELECT '${kind}' AS kind, r.id, r.attempt, r.losses, r.claimed_by, r.queue_job, r.format,
+              r.stop_requested_at IS NOT NULL AS stop
          FROM ${table(kind)} r LEFT JOIN owl.worker w ON w.id = r.claimed_by
         WHERE r.state = 'running' AND (w.id IS NULL OR w.gone_at IS NOT NULL OR w.stopped_at IS NOT NULL)`,
   );
@@ -95,6 +100,7 @@ export async function findLostRows(sql: Sql): Promise<readonly LostRow[]> {
     losses: number;
     claimed_by: string;
     queue_job: string | null;
+    format: number;
     stop: boolean;
   }>(parts.join(" UNION ALL "));
   return rows.map((row) => ({
@@ -104,6 +110,7 @@ export async function findLostRows(sql: Sql): Promise<readonly LostRow[]> {
     losses: row.losses,
     claimedBy: row.claimed_by,
     queueJob: row.queue_job,
+    format: row.format,
     stopRequested: row.stop,
   }));
 }

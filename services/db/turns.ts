@@ -1,6 +1,7 @@
 // Turns: one statement, one function. Invariant: an ending is one UPDATE guarded by state (and attempt, for a worker),
 // its row count is the answer; the answer's text is always that of the stored deltas, byte for byte.
 
+import { jobKindRow } from "../core/job-kinds.ts";
 import type { TurnCause, TurnEndState, TurnState } from "../core/turn.ts";
 import type { Sql } from "./pool.ts";
 
@@ -45,8 +46,8 @@ export interface NewTurn {
 export async function insertTurn(sql: Sql, turn: NewTurn): Promise<boolean> {
   const { rowCount } = await sql.query(
     `WITH accepted AS (
-       INSERT INTO owl.turn (id, conversation_id, account_id, text, queue_job, claim_deadline_at)
-       SELECT $1, c.id, c.account_id, $4, $5, clock_timestamp() + make_interval(secs => $6::float8 / 1000)
+       INSERT INTO owl.turn (id, conversation_id, account_id, text, queue_job, claim_deadline_at, format)
+       SELECT $1, c.id, c.account_id, $4, $5, clock_timestamp() + make_interval(secs => $6::float8 / 1000), $7
          FROM owl.conversation c WHERE c.id = $2 AND c.account_id = $3 AND c.deleted_at IS NULL
        ON CONFLICT (conversation_id) WHERE state IN ('queued', 'running') DO NOTHING RETURNING id),
      titled AS (
@@ -57,7 +58,7 @@ export async function insertTurn(sql: Sql, turn: NewTurn): Promise<boolean> {
        INSERT INTO owl.turn_event (turn_id, seq, kind, data)
        SELECT id, 1, 'state', '{"state":"queued"}' FROM accepted)
      SELECT pg_notify('owl_jobs', 'chat'), pg_notify('owl_turn', id::text) FROM accepted`,
-    [turn.id, turn.conversationId, turn.accountId, turn.text, turn.queueJob, turn.claimMs],
+    [turn.id, turn.conversationId, turn.accountId, turn.text, turn.queueJob, turn.claimMs, jobKindRow("chat").format],
   );
   return rowCount === 1;
 }
