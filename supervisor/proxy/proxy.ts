@@ -10,6 +10,7 @@ import {
   type ToProxy,
 } from "../../config/proxy-feed.ts";
 import { type Clock, isoTime, type Random } from "../../config/time.ts";
+import { connectionCap } from "./core/connection-cap.ts";
 import { Counters } from "./counters.ts";
 import type { Engine, EngineDeps } from "./engine.ts";
 import { createListener } from "./listener.ts";
@@ -29,6 +30,8 @@ export interface ProxyDeps {
   /** A successor accepts only once it has a table. */
   readonly awaitTable: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** How many files this process may have open; null: not known. */
+  readonly descriptorLimit: number | null;
   readonly pid: number;
   readonly clock: Clock;
   readonly random: Random;
@@ -95,10 +98,11 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
           log,
           accept: (socket) => void engine.serve(socket, "https"),
         });
+  const mostConnections = connectionCap(config.limits.connections, deps.descriptorLimit);
   const listener = createListener({
     addresses: listenAddresses(config),
     descriptors: deps.descriptors,
-    mostConnections: config.limits.connections,
+    mostConnections,
     counters,
     accept(socket: Socket, address: number) {
       if (tls === null || tlsModule === null) return engine.serve(socket, "http");
@@ -232,6 +236,13 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
       await feed.start();
       if (!deps.awaitTable) await accept();
       log.info({ listen: listener.listening(), engine: config.engine }, "proxy started");
+      if (mostConnections < config.limits.connections) {
+        const { connections } = config.limits;
+        log.warn(
+          { connections, accepted: mostConnections, openFiles: deps.descriptorLimit },
+          "the limit on open files allows fewer connections than proxy.limits.connections",
+        );
+      }
     },
     drain,
     stop,

@@ -264,7 +264,7 @@ export class HttpExchange implements MovableStream {
       this.#out = null;
       this.#over = true;
       this.#logAccess();
-      if (unread) lingeringClose(request, this.#d.deps);
+      if (unread && !request.complete) this.#linger();
       // The agent frees the connection in the same turn as 'end'; give it back after that.
       setImmediate(done);
       if (this.#d.upgrade !== null) this.#d.upgrade.socket.end();
@@ -322,8 +322,14 @@ export class HttpExchange implements MovableStream {
       return;
     }
     this.#status = answerRaw(response, request, reason, this.#requestId, retryAfterS, this.#d.isDraining());
-    if (!request.complete) lingeringClose(request, deps);
+    if (!request.complete) this.#linger();
     this.#logAccess();
+  }
+
+  /** The answer came before the request's end: the rest is dropped, and no further request taken. */
+  #linger(): void {
+    this.#d.refused();
+    lingeringClose(this.#d.request, this.#d.deps);
   }
 
   #cut(): void {

@@ -6,7 +6,7 @@ import { type AnswerReason, answerFor, endsConnection, isFailure } from "../answ
 import type { ClientFacts, ForwardingMemo } from "../core/forwarding.ts";
 import { findValue, keptLines } from "../core/head-view.ts";
 import { type RequestScan, scanRequest } from "../core/request-head.ts";
-import { DRAIN_IDLE_MS, LINGER_BYTES, LINGER_MS } from "../limits.ts";
+import { DRAIN_IDLE_MS, LINGER_MS, LINGER_SILENCE_MS } from "../limits.ts";
 import type { NetEngineDeps } from "./engine.ts";
 import { Exchange } from "./exchange.ts";
 import { type HeadVerdict, MessageParser } from "./llhttp.ts";
@@ -49,7 +49,8 @@ export class ClientConnection {
   #paused = false;
   #stalled = false;
   #advancing = false;
-  #dropped = 0;
+  /** Closing, and the answer is out: until when the rest of the request is dropped. */
+  #lingerUntilMs = Number.POSITIVE_INFINITY;
   /** Coarse monotonic ms; Infinity: none. */
   #deadlineMs: number;
 
@@ -70,7 +71,9 @@ export class ClientConnection {
     socket.on("error", () => this.#gone());
     socket.on("close", () => this.#gone());
     socket.on("finish", () => {
-      if (this.#state === "closing") this.#deadlineMs = deps.nowMs() + LINGER_MS;
+      if (this.#state !== "closing") return;
+      this.#lingerUntilMs = deps.nowMs() + LINGER_MS;
+      this.#deadlineMs = deps.nowMs() + LINGER_SILENCE_MS;
     });
   }
 
@@ -82,7 +85,7 @@ export class ClientConnection {
       buffer: () => (this.#bulk ? Buffer.allocUnsafeSlow(READ_BYTES) : SHARED_BUFFER),
       callback: (length, buffer) => {
         this.#data(buffer as Buffer, length, buffer !== SHARED_BUFFER);
-        this.#bulk = length >= BULK_BYTES && this.#bodyOpen;
+        this.#bulk = length >= BULK_BYTES && this.#bodyOpen && this.#state === "busy";
         return true;
       },
     };
@@ -99,8 +102,8 @@ export class ClientConnection {
         else this.#hold(chunk, 0, length, owned);
         return;
       case "closing":
-        this.#dropped += length;
-        if (this.#dropped > LINGER_BYTES) this.destroy();
+        if (this.#lingerUntilMs < Number.POSITIVE_INFINITY)
+          this.#deadlineMs = Math.min(this.#lingerUntilMs, this.#deps.nowMs() + LINGER_SILENCE_MS);
         return;
       default:
         this.#tunnel?.(kept(chunk, 0, length, owned));
