@@ -169,17 +169,16 @@ describe.each(ENGINES)("the %s engine", (engine) => {
     }
   });
 
-  test("the connection a POST was answered on serves the GETs after it", async () => {
+  test("the connection of a POST without a body serves the GETs after it, no other POST", async () => {
     const upstream = await rig.addUpstream("a", echoScript("a"));
     await rig.route(["a"]);
     const client = rig.client();
-    for (const request of [POST, GET, GET, POST, GET]) {
+    const empty = "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n";
+    for (const request of [empty, GET, GET, empty, GET]) {
       client.received = "";
       client.send(request);
       await client.until((text) => readAnswers(text, ["GET"]).length === 1);
     }
-    // The second POST has one of its own again.
-    expect(upstream.accepted).toBe(2);
     expect(upstream.received.map((bytes) => bytes.toString().match(/(?:GET|POST)(?= \/a)/g))).toEqual([
       ["POST", "GET", "GET"],
       ["POST", "GET"],
