@@ -321,6 +321,8 @@ export interface UpdateDatabase {
   facts(): Promise<UpdateDatabaseFacts>;
   /** Migrations and prepare step of the release at `codeRoot`. Throws `migrate.failed` or `prepare.failed`. */
   migrate(codeRoot: string, say: (message: string) => void, signal: AbortSignal): Promise<void>;
+  /** The prepare step alone: what a release needs of queues is there before any process of it starts. */
+  prepare(codeRoot: string, say: (message: string) => void, signal: AbortSignal): Promise<void>;
   /** Takes the copy `name` (managed: the server is stopped for it and started again); answers where it lies. */
   copy(name: string, say: (message: string) => void, signal: AbortSignal): Promise<string>;
   /** Puts that copy in place; jobs in it are ended or requeued by the release at `codeRoot` before this resolves. */

@@ -29,7 +29,7 @@ export interface UpdateStepParts {
   readonly checkRelease: (release: ReleaseRef, signal: AbortSignal) => Promise<void>;
   readonly compare: (course: UpdateCourse, to: Manifest) => Promise<UpdatePlanned | UpdateRefused>;
   readonly manifest: (release: ReleaseRef) => Promise<Manifest>;
-  readonly database: () => Pick<UpdateDatabase, "migrate" | "copy" | "restore">;
+  readonly database: () => Pick<UpdateDatabase, "migrate" | "prepare" | "copy" | "restore">;
   /** One request as a user would make it. Throws with what came back. */
   readonly smoke: (signal: AbortSignal) => Promise<void>;
   readonly settle: (course: UpdateCourse) => void;
@@ -131,8 +131,11 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
   };
 
   const drain: TakeStep = async (course, say, signal) => {
-    if (course.plan?.workers === "overlap") return undefined;
-    await untilGone(({ service }) => !isWeb(service), say, signal);
+    if (course.plan?.workers !== "overlap") await untilGone(({ service }) => !isWeb(service), say, signal);
+    // On the way to older code alone: the queues as that code declares them, before any process of it starts.
+    if (isBack(course)) await parts.database().prepare(course.from.path, say, signal);
+    else if (course.kind === "rollback" && course.restoreFrom === null && course.to !== null)
+      await parts.database().prepare(course.to.path, say, signal);
     return undefined;
   };
   const close: TakeStep = async (_, say, signal) => {

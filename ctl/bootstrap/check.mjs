@@ -31,12 +31,13 @@ export async function runCheck() {
       ],
     ],
   ];
-  let failed = 0;
+  const failures = [];
   for (const [name, args] of checks) {
     const code = await runNode(args);
-    if (code !== 0) failed += 1;
+    if (code !== 0) failures.push(name);
     say.result(`${code === 0 ? "ok  " : "FAIL"} ${name}`);
   }
-  say.result(`${checks.length - failed} passed, ${failed} failed`);
-  return failed > 0 ? 1 : 0;
+  for (const name of failures) say.result(`failed: ${name}`);
+  say.result(`${checks.length - failures.length} passed, ${failures.length} failed`);
+  return failures.length > 0 ? 1 : 0;
 }

@@ -34,6 +34,8 @@ export async function runTests(projects, args) {
   rmSync(temporary, { recursive: true, force: true });
   let failed = counts.failed + (left.length > 0 ? 1 : 0);
   if (code !== 0 && failed === 0) failed = 1;
+  for (const one of counts.failures) say.result(`failed: ${one}`);
+  for (const one of left) say.result(`failed: left behind: pid ${one.pid} ${one.command}`);
   say.result(`${counts.passed} passed, ${failed} failed`);
   return failed > 0 || counts.passed === 0 ? 1 : 0;
 }
@@ -44,10 +46,25 @@ function countsOf(report) {
   try {
     result = JSON.parse(readFileSync(report, "utf8"));
   } catch {
-    return { passed: 0, failed: 1 };
+    return { passed: 0, failed: 1, failures: ["no report was written by the test run"] };
   }
   const broken = result.testResults.filter(
     (file) => file.status === "failed" && file.assertionResults.every((one) => one.status !== "failed"),
   );
-  return { passed: result.numPassedTests, failed: result.numFailedTests + result.numPendingTests + broken.length };
+  return {
+    passed: result.numPassedTests,
+    failed: result.numFailedTests + result.numPendingTests + broken.length,
+    failures: result.testResults.flatMap(failuresOf),
+  };
 }
+
+/** A line for each failure of a file: where, which, and how it failed, short enough that the end of a log holds them all. */
+function failuresOf(file) {
+  const where = file.name.replace(/^.*?\/test\//, "test/");
+  const tests = file.assertionResults
+    .filter((one) => one.status === "failed")
+    .map((one) => `${where}: ${one.fullName}: ${firstLine(one.failureMessages?.[0])}`);
+  return file.status === "failed" && tests.length === 0 ? [`${where}: ${firstLine(file.message)}`] : tests;
+}
+
+const firstLine = (message) => (message ?? "no message").trim().split("\n", 1)[0].slice(0, 240);

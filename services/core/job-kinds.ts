@@ -24,7 +24,11 @@ export interface JobKindRow {
   readonly lost: "fail" | "requeue";
   /** A requeueing kind is failed after so many losses, so that a job that kills its worker cannot do so for ever. */
   readonly lossLimit: number;
-  /** Raised by hand when a job's rows or arguments change their meaning: equal numbers may overlap in an update. */
+  /**
+   * Raised by hand when a job's rows or arguments change their meaning: equal numbers may overlap in an update. Each
+   * format has a queue of its own, so that code of before never sees a newer job; code must still run every lower one,
+   * since jobs accepted before an update wait in line under it.
+   */
   readonly format: number;
   /** JSON schema of the queued job's data. */
   readonly argument: Readonly<Record<string, unknown>>;
@@ -93,6 +97,11 @@ export const jobKinds = {
     why: "Running it again repeats every model call.",
   },
 } as const satisfies Record<JobKind, JobKindRow>;
+
+/** The formats of `kind` this code runs, oldest first. */
+export function knownFormats(kind: JobKind): readonly number[] {
+  return Array.from({ length: jobKindRow(kind).format }, (_, index) => index + 1);
+}
 
 /** The row of `kind`, seen through the common type. */
 export function jobKindRow(kind: JobKind): JobKindRow {

@@ -3,6 +3,7 @@
 
 import type { PlannedItem, SkippedFile } from "../core/batch-plan.ts";
 import { type BatchCounts, type BatchState, type ItemState, RECENT } from "../core/batch-progress.ts";
+import { jobKindRow } from "../core/job-kinds.ts";
 import type { Sql } from "./pool.ts";
 
 export interface BatchRow {
@@ -105,8 +106,8 @@ export async function insertBatch(
     ],
   );
   await sql.query(
-    `INSERT INTO owl.transcription (id, account_id, batch_id, position, upload_id, path, name, bytes, options, queue_job)
-     SELECT v.id, $1, $2, v.n - 1, v.upload, v.path, v.name, v.bytes, $3::jsonb, v.job
+    `INSERT INTO owl.transcription (id, account_id, batch_id, position, upload_id, path, name, bytes, options, queue_job, format)
+     SELECT v.id, $1, $2, v.n - 1, v.upload, v.path, v.name, v.bytes, $3::jsonb, v.job, $10
        FROM unnest($4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::bigint[], $9::uuid[]) WITH ORDINALITY
          AS v(id, upload, path, name, bytes, job, n)`,
     [
@@ -119,6 +120,7 @@ export async function insertBatch(
       batch.items.map((one) => one.item.name),
       batch.items.map((one) => one.item.bytes),
       batch.items.map((one) => one.queueJob),
+      jobKindRow("transcription").format,
     ],
   );
 }
@@ -206,6 +208,7 @@ export async function pauseBatch(sql: Sql, id: string): Promise<readonly string[
 export interface Requeued {
   readonly id: string;
   readonly queueJob: string;
+  readonly format: number;
 }
 
 /** paused -> running; every waiting item gets a new queue job. Null: it is not paused. */
@@ -213,7 +216,7 @@ export async function resumeBatch(sql: Sql, id: string): Promise<readonly Requeu
   const { rows } = await sql.query<Requeued>(
     `UPDATE owl.transcription SET queue_job = gen_random_uuid()
       WHERE batch_id = $1 AND state = 'queued' AND EXISTS (SELECT 1 FROM owl.batch WHERE id = $1 AND state = 'paused')
-      RETURNING id, queue_job AS "queueJob", position`,
+      RETURNING id, queue_job AS "queueJob", format, position`,
     [id],
   );
   const { rowCount } = await sql.query(
@@ -233,7 +236,7 @@ export async function retryBatch(sql: Sql, id: string): Promise<readonly Requeue
   const { rows } = await sql.query<Requeued>(
     `UPDATE owl.transcription SET state = 'queued', queue_job = gen_random_uuid(), message = NULL, ended_at = NULL,
             losses = 0, claimed_by = NULL, claimed_at = NULL, stop_requested_at = NULL, moved_at = clock_timestamp()
-      WHERE batch_id = $1 AND state IN ('failed', 'cancelled') RETURNING id, queue_job AS "queueJob", position`,
+      WHERE batch_id = $1 AND state IN ('failed', 'cancelled') RETURNING id, queue_job AS "queueJob", format, position`,
     [id],
   );
   if (rows.length === 0) return [];

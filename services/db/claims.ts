@@ -2,7 +2,7 @@
 // Invariant: attempt is the fence. It rises at each claim; every write of a running job names it, and 0 rows means lost.
 
 import { JOB_KINDS, type JobKind } from "../../config/config.ts";
-import { jobKindRow } from "../core/job-kinds.ts";
+import { jobKindRow, knownFormats } from "../core/job-kinds.ts";
 import type { Sql } from "./pool.ts";
 import type { JobQueue, QueuedJob } from "./queue.ts";
 
@@ -18,7 +18,10 @@ export interface Claimed {
   readonly claims: readonly Claim[];
   /** Queue jobs whose row no longer waits under them: they may be cleared away. */
   readonly stale: readonly QueuedJob[];
-  /** This worker is taken for gone or has deregistered: the transaction must be undone. */
+  /**
+   * This worker is taken for gone or has deregistered, or its code is older than a row's format (its queue keeps such a
+   * job away already; this is the second lock): the transaction must be undone.
+   */
   readonly refused: boolean;
 }
 
@@ -31,41 +34,53 @@ const noted = (kind: JobKind): string =>
               'state', '{"state":"running"}' FROM claimed c),`
     : "";
 
-/** Up to `limit` waiting jobs of `kind`, their rows queued -> running for this worker, in one statement. */
+function claimText(kind: JobKind, fetch: string, parameter: (n: number) => string): string {
+  const [worker, format] = [parameter(1), parameter(2)];
+  return `WITH fetched AS (${fetch}),
+     alive AS (
+       SELECT w.id FROM owl.worker w WHERE w.id = ${worker} AND w.gone_at IS NULL AND w.stopped_at IS NULL),
+     claimed AS (
+       UPDATE ${table(kind)} r
+          SET state = 'running', attempt = r.attempt + 1, claimed_by = alive.id, claimed_at = clock_timestamp()
+         FROM fetched f, alive
+        WHERE r.id = (f.data->>'id')::uuid AND r.queue_job = f.id AND r.state = 'queued' AND r.format <= ${format}::int
+       RETURNING r.id, r.attempt),
+     ${noted(kind)}
+     whether AS (SELECT EXISTS (SELECT 1 FROM alive) AS alive)
+     SELECT f.data->>'id' AS id, f.id AS "queueJob", f."retryCount", c.attempt,
+            whether.alive AND NOT EXISTS (SELECT 1 FROM ${table(kind)} r
+                                           WHERE r.id = (f.data->>'id')::uuid AND r.format > ${format}::int) AS "mayClear"
+       FROM whether, fetched f LEFT JOIN claimed c ON c.id = (f.data->>'id')::uuid`;
+}
+
+/** Up to `limit` waiting jobs of `kind`, older formats first, their rows queued -> running for this worker. */
 export async function claimJobs(
   sql: Sql,
   queue: Pick<JobQueue, "fetchWithin">,
   wanted: { readonly kind: JobKind; readonly limit: number; readonly worker: string },
 ): Promise<Claimed> {
-  const { kind, limit, worker } = wanted;
-  const found = await queue.fetchWithin<QueuedJob & { attempt: number | null; alive: boolean }>(
-    sql,
-    kind,
-    limit,
-    (fetch, parameter) => ({
-      text: `WITH fetched AS (${fetch}),
-     alive AS (
-       SELECT w.id FROM owl.worker w WHERE w.id = ${parameter(1)} AND w.gone_at IS NULL AND w.stopped_at IS NULL),
-     claimed AS (
-       UPDATE ${table(kind)} r
-          SET state = 'running', attempt = r.attempt + 1, claimed_by = alive.id, claimed_at = clock_timestamp()
-         FROM fetched f, alive
-        WHERE r.id = (f.data->>'id')::uuid AND r.queue_job = f.id AND r.state = 'queued'
-       RETURNING r.id, r.attempt),
-     ${noted(kind)}
-     whether AS (SELECT EXISTS (SELECT 1 FROM alive) AS alive)
-     SELECT f.data->>'id' AS id, f.id AS "queueJob", f."retryCount", c.attempt, whether.alive
-       FROM whether, fetched f LEFT JOIN claimed c ON c.id = (f.data->>'id')::uuid`,
-      values: [worker],
-    }),
-  );
+  const { kind, worker } = wanted;
   const claims: Claim[] = [];
   const stale: QueuedJob[] = [];
-  for (const { id, queueJob, retryCount, attempt } of found) {
-    if (attempt === null) stale.push({ kind, id, queueJob, retryCount });
-    else claims.push({ kind, id, queueJob, retryCount, attempt, worker });
+  let refused = false;
+  for (const format of knownFormats(kind)) {
+    const limit = wanted.limit - claims.length - stale.length;
+    if (limit === 0) break;
+    const found = await queue.fetchWithin<Omit<QueuedJob, "format"> & { attempt: number | null; mayClear: boolean }>(
+      sql,
+      { kind, format, limit },
+      (fetch, parameter) => ({
+        text: claimText(kind, fetch, parameter),
+        values: [worker, jobKindRow(kind).format],
+      }),
+    );
+    for (const { id, queueJob, retryCount, attempt, mayClear } of found) {
+      if (attempt === null) stale.push({ kind, id, queueJob, retryCount, format });
+      else claims.push({ kind, id, queueJob, retryCount, format, attempt, worker });
+      refused ||= attempt === null && !mayClear;
+    }
   }
-  return { claims, stale, refused: found.some(({ alive }) => !alive) };
+  return { claims, stale, refused };
 }
 
 /** running -> queued under a new queue job; false when the claim is no longer ours. */
@@ -110,6 +125,7 @@ export interface LostRow {
   readonly losses: number;
   readonly claimedBy: string;
   readonly queueJob: string | null;
+  readonly format: number;
   readonly stopRequested: boolean;
 }
 
@@ -117,7 +133,8 @@ export interface LostRow {
 export async function findLostRows(sql: Sql): Promise<readonly LostRow[]> {
   const parts = JOB_KINDS.map(
     (kind) =>
-      `SELECT '${kind}' AS kind, r.id, r.attempt, r.losses, r.claimed_by, r.queue_job, r.stop_requested_at IS NOT NULL AS stop
+      `SELECT '${kind}' AS kind, r.id, r.attempt, r.losses, r.claimed_by, r.queue_job, r.format,
+              r.stop_requested_at IS NOT NULL AS stop
          FROM ${table(kind)} r LEFT JOIN owl.worker w ON w.id = r.claimed_by
         WHERE r.state = 'running' AND (w.id IS NULL OR w.gone_at IS NOT NULL OR w.stopped_at IS NOT NULL)`,
   );
@@ -128,6 +145,7 @@ export async function findLostRows(sql: Sql): Promise<readonly LostRow[]> {
     losses: number;
     claimed_by: string;
     queue_job: string | null;
+    format: number;
     stop: boolean;
   }>(parts.join(" UNION ALL "));
   return rows.map((row) => ({
@@ -137,6 +155,7 @@ export async function findLostRows(sql: Sql): Promise<readonly LostRow[]> {
     losses: row.losses,
     claimedBy: row.claimed_by,
     queueJob: row.queue_job,
+    format: row.format,
     stopRequested: row.stop,
   }));
 }

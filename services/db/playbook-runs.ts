@@ -1,6 +1,7 @@
 // Runs of playbooks and their steps. Invariant: a step is marked started before its tool is called and finished after;
 // both marks are fenced by attempt and state of the run, and a step's row is inserted once.
 
+import { jobKindRow } from "../core/job-kinds.ts";
 import type { PlaybookStep, StepState } from "../core/playbook.ts";
 import type { Sql } from "./pool.ts";
 import type { Fence } from "./transcriptions.ts";
@@ -48,9 +49,17 @@ export async function insertPlaybookRun(
   },
 ): Promise<void> {
   await sql.query(
-    `INSERT INTO owl.playbook_run (id, account_id, playbook_id, name, steps, queue_job)
-     VALUES ($1, $2, $3, $4, $5::jsonb, $6)`,
-    [run.id, run.accountId, run.playbookId, run.name, JSON.stringify(run.steps), run.queueJob],
+    `INSERT INTO owl.playbook_run (id, account_id, playbook_id, name, steps, queue_job, format)
+     VALUES ($1, $2, $3, $4, $5::jsonb, $6, $7)`,
+    [
+      run.id,
+      run.accountId,
+      run.playbookId,
+      run.name,
+      JSON.stringify(run.steps),
+      run.queueJob,
+      jobKindRow("playbook").format,
+    ],
   );
 }
 

@@ -1,6 +1,7 @@
 // The queue: the only file that imports pg-boss. A job's data is the id of its row in our tables; the row is the truth.
 // Invariants: enqueue and claim run in the caller's transaction (no row without a job, no job without a row that lasts);
-// pg-boss never runs a job again by itself (retryLimit 0); only `installQueue` touches its schema.
+// pg-boss never runs a job again by itself (retryLimit 0); only `installQueue` touches its schema; a job of a format
+// this code does not know lies in a queue it never reads.
 //
 // work() is not used: we fetch inside the very statement that claims our rows. A claim on the wire when the drain
 // begins is then rolled back, untouched, and no second LISTEN connection is needed.
@@ -8,7 +9,7 @@
 import { type Db, PgBoss } from "pg-boss";
 import { JOB_KINDS, type JobKind } from "../../config/config.ts";
 import { invariant, OwlError } from "../../config/errors.ts";
-import { jobKindRow, type QueueDeclaration } from "../core/job-kinds.ts";
+import { jobKindRow, knownFormats, type QueueDeclaration } from "../core/job-kinds.ts";
 import type { Database, Sql } from "./pool.ts";
 
 export const QUEUE_SCHEMA = "pgboss";
@@ -19,6 +20,8 @@ export interface QueuedJob {
   readonly id: string;
   readonly queueJob: string;
   readonly retryCount: number;
+  /** The row's format: which of the kind's queues it came from, and goes back to. */
+  readonly format: number;
 }
 
 export interface NewJob {
@@ -26,6 +29,8 @@ export interface NewJob {
   readonly queueJob: string;
   /** Higher first; 0. */
   readonly priority?: number;
+  /** Its row's format; absent: this code's own. */
+  readonly format?: number;
 }
 
 /** pg-boss's statement, and what names its caller's own parameters in a text: the n-th, from 1. */
@@ -33,6 +38,13 @@ export type Around = (
   statement: string,
   parameter: (n: number) => string,
 ) => { readonly text: string; readonly values: readonly unknown[] };
+
+/** Which waiting jobs, and how many at most. */
+export interface Fetch {
+  readonly kind: JobKind;
+  readonly format: number;
+  readonly limit: number;
+}
 
 export interface JobQueue {
   start(): Promise<void>;
@@ -46,15 +58,18 @@ export interface JobQueue {
   /** As `enqueue`, for many rows in one statement. */
   enqueueMany(sql: Sql, kind: JobKind, jobs: readonly NewJob[]): Promise<void>;
   /**
-   * Takes up to `limit` waiting jobs as part of the caller's own statement; undone when `sql` rolls back. Answers that
-   * statement's rows; pg-boss's gives it `id` (the queue job), `data` and "retryCount".
+   * Takes up to `limit` waiting jobs of one format as part of the caller's own statement; undone when `sql` rolls back.
+   * Answers that statement's rows; pg-boss's gives it `id` (the queue job), `data` and "retryCount".
    */
-  fetchWithin<Row extends object>(sql: Sql, kind: JobKind, limit: number, around: Around): Promise<readonly Row[]>;
-  /** Settles fetched jobs of one kind as over, whatever their outcome (the outcome is our rows'). */
+  fetchWithin<Row extends object>(sql: Sql, wanted: Fetch, around: Around): Promise<readonly Row[]>;
+  /** Settles fetched jobs as over, whatever their outcome (the outcome is our rows'). */
   complete(sql: Sql, ...jobs: readonly QueuedJob[]): Promise<void>;
   /** As `complete`, soon, together with others: for a job whose row has ended already. */
   completeSoon(job: QueuedJob): void;
-  /** Takes jobs out by id, waiting or not: their rows ended or got another job. */
+  /**
+   * Takes jobs out by id, waiting or not: their rows ended or got another job. Those of a newer format stay, and are
+   * cleared away as stale by the code that knows them.
+   */
   remove(sql: Sql, kind: JobKind, queueJobs: readonly string[]): Promise<void>;
   /** Refreshes the leases of running jobs. */
   touch(jobs: readonly QueuedJob[]): Promise<void>;
@@ -144,17 +159,27 @@ const COMPARED = [
   "notify",
 ] as const satisfies readonly (keyof QueueDeclaration)[];
 
+/** pg-boss's name for the queue of one format of a kind. */
+export function queueName(kind: JobKind, format: number): string {
+  return format === 1 ? kind : `${kind}.${format}`;
+}
+
+function queues(): { readonly name: string; readonly wanted: QueueDeclaration }[] {
+  return JOB_KINDS.flatMap((kind) =>
+    knownFormats(kind).map((format) => ({ name: queueName(kind, format), wanted: jobKindRow(kind).queue })),
+  );
+}
+
 /** Installs or migrates pg-boss's schema and makes its queues equal the declarations. Repeatable. */
 export async function installQueue(options: QueueOptions): Promise<void> {
   const boss = createBoss({ ...options, upkeep: false }, true);
   await boss.start();
   try {
-    for (const kind of JOB_KINDS) {
-      const wanted = jobKindRow(kind).queue;
-      if (await boss.getQueue(kind)) {
+    for (const { name, wanted } of queues()) {
+      if (await boss.getQueue(name)) {
         const { policy: _fixed, ...changeable } = wanted;
-        await boss.updateQueue(kind, changeable);
-      } else await boss.createQueue(kind, wanted);
+        await boss.updateQueue(name, changeable);
+      } else await boss.createQueue(name, wanted);
     }
     await checkQueues(boss);
   } finally {
@@ -164,18 +189,19 @@ export async function installQueue(options: QueueOptions): Promise<void> {
 
 /** Throws `queue.declaration` when a queue in the database is not as THE table declares it. */
 async function checkQueues(boss: PgBoss): Promise<void> {
-  for (const kind of JOB_KINDS) {
-    const found = await boss.getQueue(kind);
-    const wanted = jobKindRow(kind).queue;
+  for (const { name, wanted } of queues()) {
+    const found = await boss.getQueue(name);
     const wrong = COMPARED.filter((key) => (found?.[key] ?? null) !== (wanted[key] ?? null));
     if (!found || wrong.length > 0) {
       const what = found ? `${wrong.join(", ")} differ from the job-kind table` : "is not there";
-      throw new OwlError("queue.declaration", `The queue ${kind}: ${what}.`, {
+      throw new OwlError("queue.declaration", `The queue ${name}: ${what}.`, {
         next: "Run the prepare step of this release: it brings the queues in line.",
       });
     }
   }
 }
+
+const formatOf = (kind: JobKind, job: NewJob): number => job.format ?? jobKindRow(kind).format;
 
 /** The queue over pg-boss, on the process's own pool. start() refuses a database whose queues differ. */
 export function createQueue(options: QueueOptions): JobQueue {
@@ -189,21 +215,15 @@ export function createQueue(options: QueueOptions): JobQueue {
   let settling: Promise<void> | null = null;
 
   async function complete(sql: Sql, ...jobs: readonly QueuedJob[]): Promise<void> {
-    const [first] = jobs;
-    if (first === undefined) return;
-    const attempts = jobs.map(({ queueJob, retryCount }) => ({ id: queueJob, retryCount }));
-    await boss.complete(first.kind, attempts, null, { db: adapter(sql) });
+    for (const [name, alike] of Map.groupBy(jobs, ({ kind, format }) => queueName(kind, format))) {
+      const attempts = alike.map(({ queueJob, retryCount }) => ({ id: queueJob, retryCount }));
+      await boss.complete(name, attempts, null, { db: adapter(sql) });
+    }
   }
 
   /** A job that cannot be settled is left to pg-boss's own backstop: its row has ended, nobody runs it again. */
   async function settleAll(): Promise<void> {
-    while (over.length > 0) {
-      const jobs = over.splice(0);
-      for (const kind of JOB_KINDS) {
-        const ofKind = jobs.filter((job) => job.kind === kind);
-        await complete(options.database, ...ofKind).catch(options.onError);
-      }
-    }
+    while (over.length > 0) await complete(options.database, ...over.splice(0)).catch(options.onError);
   }
 
   return {
@@ -217,23 +237,26 @@ export function createQueue(options: QueueOptions): JobQueue {
     },
     async enqueue(sql, kind, job) {
       const { data: payload, ...rest } = data(job);
-      await boss.send(kind, payload, { ...rest, db: adapter(sql) });
+      await boss.send(queueName(kind, formatOf(kind, job)), payload, { ...rest, db: adapter(sql) });
       await sql.query("SELECT pg_notify('owl_jobs', $1)", [kind]);
     },
     async enqueueWithin(sql, kind, job, around) {
       const { data: payload, ...rest } = data(job);
       const statement = createWithin(sql, around, [{ id: job.queueJob }]);
-      await boss.send(kind, payload, { ...rest, db: statement.db });
+      await boss.send(queueName(kind, formatOf(kind, job)), payload, { ...rest, db: statement.db });
       statement.rows();
     },
     async enqueueMany(sql, kind, jobs) {
       if (jobs.length === 0) return;
-      await boss.insert(kind, jobs.map(data), { db: adapter(sql) });
+      for (const format of new Set(jobs.map((job) => formatOf(kind, job)))) {
+        const alike = jobs.filter((job) => formatOf(kind, job) === format);
+        await boss.insert(queueName(kind, format), alike.map(data), { db: adapter(sql) });
+      }
       await sql.query("SELECT pg_notify('owl_jobs', $1)", [kind]);
     },
-    async fetchWithin<Row extends object>(sql: Sql, kind: JobKind, limit: number, around: Around) {
+    async fetchWithin<Row extends object>(sql: Sql, { kind, format, limit }: Fetch, around: Around) {
       const statement = createWithin<Row>(sql, around, []);
-      await boss.fetch(kind, { batchSize: limit, db: statement.db });
+      await boss.fetch(queueName(kind, format), { batchSize: limit, db: statement.db });
       return statement.rows();
     },
     complete,
@@ -244,23 +267,22 @@ export function createQueue(options: QueueOptions): JobQueue {
       });
     },
     async remove(sql, kind, queueJobs) {
-      if (queueJobs.length > 0) await boss.deleteJob(kind, [...queueJobs], { db: adapter(sql) });
+      if (queueJobs.length === 0) return;
+      for (const format of knownFormats(kind))
+        await boss.deleteJob(queueName(kind, format), [...queueJobs], { db: adapter(sql) });
     },
     async touch(jobs) {
-      for (const kind of JOB_KINDS) {
-        const held = jobs.filter((job) => job.kind === kind);
-        if (held.length === 0) continue;
+      for (const [name, held] of Map.groupBy(jobs, (job) => queueName(job.kind, job.format)))
         await boss.touch(
-          kind,
+          name,
           held.map((job) => ({ id: job.queueJob, retryCount: job.retryCount })),
         );
-      }
     },
     async oldestLeaseMs(jobs) {
       const { rows } = await options.database.query<{ age: number | null }>(
         `SELECT (extract(epoch FROM max(clock_timestamp() - coalesce(heartbeat_on, started_on))) * 1000)::float8 AS age
            FROM ${QUEUE_SCHEMA}.job WHERE name = ANY($1) AND id = ANY($2::uuid[]) AND state = 'active'`,
-        [[...new Set(jobs.map((job) => job.kind))], jobs.map((job) => job.queueJob)],
+        [[...new Set(jobs.map((job) => queueName(job.kind, job.format)))], jobs.map((job) => job.queueJob)],
       );
       return rows[0]?.age ?? null;
     },

@@ -51,7 +51,7 @@ export function createReclaimer(deps: ReclaimerDeps): Reclaimer {
       if (verdict.verdict === "requeue") {
         const queueJob = deps.random.uuid();
         if (!(await requeueLostRow(sql, row, queueJob))) return undefined;
-        await queue.enqueue(sql, row.kind, { id: row.id, queueJob });
+        await queue.enqueue(sql, row.kind, { id: row.id, queueJob, format: row.format });
       } else if (!(await lostEndings[row.kind](sql, row, deps.text))) return undefined;
       await countReclaimed(sql, row.claimedBy);
       return true;

@@ -1,5 +1,6 @@
 // Schema analyses and their table descriptions, stored table by table. Invariant: a worker's writes name its attempt.
 
+import { jobKindRow } from "../core/job-kinds.ts";
 import type { Sql } from "./pool.ts";
 import type { Fence } from "./transcriptions.ts";
 
@@ -39,12 +40,10 @@ export async function insertSchemaAnalysis(
   sql: Sql,
   one: { readonly id: string; readonly accountId: string; readonly dataSource: string; readonly queueJob: string },
 ): Promise<void> {
-  await sql.query("INSERT INTO owl.schema_analysis (id, account_id, data_source, queue_job) VALUES ($1, $2, $3, $4)", [
-    one.id,
-    one.accountId,
-    one.dataSource,
-    one.queueJob,
-  ]);
+  await sql.query(
+    "INSERT INTO owl.schema_analysis (id, account_id, data_source, queue_job, format) VALUES ($1, $2, $3, $4, $5)",
+    [one.id, one.accountId, one.dataSource, one.queueJob, jobKindRow("schema-analysis").format],
+  );
 }
 
 export async function findSchemaAnalysis(sql: Sql, id: string, accountId: string): Promise<SchemaAnalysisRow | null> {

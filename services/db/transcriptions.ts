@@ -1,6 +1,7 @@
 // Transcriptions and their segments. Invariant: what a worker writes names its attempt; 0 rows means its claim is lost.
 
 import type { ItemState } from "../core/batch-progress.ts";
+import { jobKindRow } from "../core/job-kinds.ts";
 import type { Segment, SegmentSpan } from "../core/transcript.ts";
 import type { Sql } from "./pool.ts";
 
@@ -165,9 +166,19 @@ export async function insertTranscription(
   },
 ): Promise<void> {
   await sql.query(
-    `INSERT INTO owl.transcription (id, account_id, upload_id, path, name, bytes, options, queue_job)
-     VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, $8)`,
-    [one.id, one.accountId, one.uploadId, one.path, one.name, one.bytes, JSON.stringify(one.options), one.queueJob],
+    `INSERT INTO owl.transcription (id, account_id, upload_id, path, name, bytes, options, queue_job, format)
+     VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9)`,
+    [
+      one.id,
+      one.accountId,
+      one.uploadId,
+      one.path,
+      one.name,
+      one.bytes,
+      JSON.stringify(one.options),
+      one.queueJob,
+      jobKindRow("transcription").format,
+    ],
   );
 }
 
@@ -182,16 +193,16 @@ export async function cancelQueuedTranscription(sql: Sql, id: string): Promise<{
   return rows[0] ?? null;
 }
 
-/** failed or cancelled -> queued under `queueJob`, finished segments kept; false when it is neither. */
-export async function retryTranscription(sql: Sql, id: string, queueJob: string): Promise<boolean> {
-  const { rows } = await sql.query<{ batchId: string | null }>(
+/** failed or cancelled -> queued under `queueJob`, finished segments kept; its format, or null when it is neither. */
+export async function retryTranscription(sql: Sql, id: string, queueJob: string): Promise<{ format: number } | null> {
+  const { rows } = await sql.query<{ batchId: string | null; format: number }>(
     `UPDATE owl.transcription SET state = 'queued', queue_job = $2, message = NULL, ended_at = NULL, losses = 0,
             claimed_by = NULL, claimed_at = NULL, stop_requested_at = NULL, moved_at = clock_timestamp()
-      WHERE id = $1 AND state IN ('failed', 'cancelled') RETURNING batch_id AS "batchId"`,
+      WHERE id = $1 AND state IN ('failed', 'cancelled') RETURNING batch_id AS "batchId", format`,
     [id, queueJob],
   );
   const row = rows[0];
-  if (!row) return false;
+  if (!row) return null;
   if (row.batchId !== null) {
     await sql.query(
       `UPDATE owl.batch SET state = CASE WHEN state = 'paused' THEN 'paused' ELSE 'running' END, ended_at = NULL,
@@ -201,5 +212,5 @@ export async function retryTranscription(sql: Sql, id: string, queueJob: string)
     );
   }
   await sql.query("SELECT pg_notify('owl_observe', 'transcription:' || $1::text)", [id]);
-  return true;
+  return { format: row.format };
 }

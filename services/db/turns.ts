@@ -1,6 +1,7 @@
 // Turns: one statement, one function. Invariant: an ending is one UPDATE guarded by state (and attempt, for a worker),
 // its row count is the answer; the answer's text is always that of the stored deltas, byte for byte.
 
+import { jobKindRow } from "../core/job-kinds.ts";
 import type { TurnCause, TurnEndState, TurnState } from "../core/turn.ts";
 import { LOOSE_COMMIT, type Sql } from "./pool.ts";
 import type { JobQueue } from "./queue.ts";
@@ -56,7 +57,15 @@ export async function acceptTurn(
   try {
     await queue.enqueueWithin(sql, "chat", job, (insert, parameter) => ({
       text: acceptText(insert, parameter),
-      values: [turn.id, turn.conversationId, turn.accountId, turn.text, turn.queueJob, turn.claimMs],
+      values: [
+        turn.id,
+        turn.conversationId,
+        turn.accountId,
+        turn.text,
+        turn.queueJob,
+        turn.claimMs,
+        jobKindRow("chat").format,
+      ],
     }));
     return "accepted";
   } catch (error) {
@@ -69,14 +78,15 @@ export async function acceptTurn(
 
 // A conversation that is not there is NULL, which the table refuses: the queue job must not come to be without its turn.
 function acceptText(insert: string, parameter: (n: number) => string): string {
-  const [id, conversationId, accountId, text, queueJob, claimMs] = [1, 2, 3, 4, 5, 6].map(parameter);
+  const [id, conversationId, accountId, text, queueJob, claimMs, format] = [1, 2, 3, 4, 5, 6, 7].map(parameter);
   return `WITH queued AS (${insert}),
      loose AS MATERIALIZED (SELECT ${LOOSE_COMMIT}),
      accepted AS (
-       INSERT INTO owl.turn (id, conversation_id, account_id, text, queue_job, claim_deadline_at)
+       INSERT INTO owl.turn (id, conversation_id, account_id, text, queue_job, claim_deadline_at, format)
        VALUES (${id}, (SELECT c.id FROM owl.conversation c
                         WHERE c.id = ${conversationId} AND c.account_id = ${accountId} AND c.deleted_at IS NULL),
-               ${accountId}, ${text}, ${queueJob}, clock_timestamp() + make_interval(secs => ${claimMs}::float8 / 1000))
+               ${accountId}, ${text}, ${queueJob}, clock_timestamp() + make_interval(secs => ${claimMs}::float8 / 1000),
+               ${format})
        RETURNING id, conversation_id),
      titled AS (
        UPDATE owl.conversation c SET updated_at = clock_timestamp(),

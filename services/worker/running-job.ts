@@ -103,7 +103,7 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
     const queueJob = deps.random.uuid();
     return save(async (sql) => {
       if (!(await handBackRow(sql, claim, queueJob))) return false;
-      await queue.enqueue(sql, claim.kind, { id: claim.id, queueJob, priority: 1 });
+      await queue.enqueue(sql, claim.kind, { id: claim.id, queueJob, format: claim.format, priority: 1 });
       return true;
     }, "handBack");
   }

@@ -123,7 +123,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     await db.attempt(async (sql) => {
       if (!(await handBackRow(sql, claim, queueJob))) return undefined;
       await queue.complete(sql, claim);
-      await queue.enqueue(sql, claim.kind, { id: claim.id, queueJob, priority: 1 });
+      await queue.enqueue(sql, claim.kind, { id: claim.id, queueJob, format: claim.format, priority: 1 });
       return true;
     });
     counts.handedBack += 1;

@@ -159,12 +159,8 @@ function steps(overlap: boolean, schema: UpdateSchema): UpdateStepName[] {
   const before: UpdateStepName[] = ["stage", "preflight", "compare"];
   const after: UpdateStepName[] = ["replace", "confirm", "switch", "prune"];
   if (schema === "incompatible") return [...before, "drain", "close", "copy", "migrateClosed", ...after];
-  return [
-    ...before,
-    ...(schema === "compatible" ? (["migrate"] as const) : []),
-    ...(overlap ? [] : (["drain"] as const)),
-    ...after,
-  ];
+  // `migrate` also when nothing is pending: the new release's queues must be there before its first process.
+  return [...before, "migrate", ...(overlap ? [] : (["drain"] as const)), ...after];
 }
 
 /** 100 MB/s both ways, a careful figure for a small machine's disk. */

@@ -53,6 +53,20 @@ export function createUpdateDatabase(parts: UpdateDatabaseParts): UpdateDatabase
     return record?.at ?? isoTime(0);
   }
 
+  async function prepare(codeRoot: string, say: (message: string) => void, signal: AbortSignal): Promise<void> {
+    await runReleaseStep({
+      codeRoot,
+      node: pinnedNode(codeRoot),
+      script: RELEASE_SCRIPTS.prepare,
+      env: parts.env(),
+      what: "Preparing the application",
+      code: "prepare.failed",
+      next: "Look at the release's prepare step.",
+      say,
+      signal,
+    });
+  }
+
   return {
     facts: () =>
       ask(async (client) => {
@@ -80,14 +94,9 @@ export function createUpdateDatabase(parts: UpdateDatabaseParts): UpdateDatabase
         code: "migrate.failed",
         next: "Nothing was changed by it. Correct the migration and build the release again.",
       });
-      await runReleaseStep({
-        ...common,
-        script: RELEASE_SCRIPTS.prepare,
-        what: "Preparing the application",
-        code: "prepare.failed",
-        next: "Look at the release's prepare step.",
-      });
+      await prepare(codeRoot, say, signal);
     },
+    prepare,
     async copy(name, say, signal) {
       const path = join(parts.copies, name);
       if (!managed) {

@@ -5,7 +5,7 @@ import { type Logger, pino } from "pino";
 import type { JobKind } from "../../config/config.ts";
 import { type Claim, claimJobs } from "../../services/db/claims.ts";
 import { createDatabase, type Database, type Sql } from "../../services/db/pool.ts";
-import { type Around, createQueue, installQueue, type JobQueue } from "../../services/db/queue.ts";
+import { type Around, createQueue, type Fetch, installQueue, type JobQueue } from "../../services/db/queue.ts";
 import { acceptTurn } from "../../services/db/turns.ts";
 import { registerWorker } from "../../services/db/workers.ts";
 import { startTestPostgres, type TestPostgres } from "./postgres.ts";
@@ -72,7 +72,7 @@ export async function claimRow(
   worker: string,
 ): Promise<Claim | "stale" | "refused"> {
   const queue: Pick<JobQueue, "fetchWithin"> = {
-    async fetchWithin<Row extends object>(on: Sql, _kind: JobKind, _limit: number, around: Around) {
+    async fetchWithin<Row extends object>(on: Sql, _wanted: Fetch, around: Around) {
       const fetch = `SELECT $1::uuid AS id, jsonb_build_object('id', $2::text) AS data, 0 AS "retryCount"`;
       const { text, values } = around(fetch, (n) => `$${n + 2}`);
       return (await on.query<Row>(text, [row.queueJob, row.id, ...values])).rows;

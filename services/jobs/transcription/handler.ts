@@ -41,7 +41,7 @@ async function transcribe(context: JobContext, path?: string): Promise<HandlerRe
   const { db, config, signal } = context;
   const job = await throughOutage(context, () => loadTranscriptionJob(db, context));
   if (job === null) return "lostClaim";
-  const room = await cuttingRoom(config, context.id);
+  const room = await cuttingRoom(config, context);
   try {
     const engine = chooseEngine(config.transcription, context.clock, path);
     const recording = await openRecording(await locate(job, config), context.clock, signal, path);

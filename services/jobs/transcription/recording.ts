@@ -1,7 +1,7 @@
 // One recording on disk: where it lies, how long it is, and its segments as files. Invariant: what ffmpeg or a recogniser
 // sees was found to be a recording by its content, and lies in the uploads or inside an archive root.
 
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { AppConfig } from "../../../config/config.ts";
 import { OwlError } from "../../../config/errors.ts";
@@ -82,9 +82,17 @@ async function segmentFile(
   return to;
 }
 
-/** Where this job's segment files lie; what an earlier attempt left there is removed. */
-export async function cuttingRoom(config: AppConfig, id: string): Promise<string> {
-  const dir = join(config.uploadsDir, ".cut", id);
-  await rm(dir, { recursive: true, force: true });
-  return dir;
+/**
+ * Where this attempt's segment files lie; what earlier attempts left is removed. A room of its own for each attempt: a
+ * worker that was frozen tidies up what is its own when it wakes, and must not take away its successor's files.
+ */
+export async function cuttingRoom(
+  config: Pick<AppConfig, "uploadsDir">,
+  { id, attempt }: { readonly id: string; readonly attempt: number },
+): Promise<string> {
+  const parent = join(config.uploadsDir, ".cut");
+  for (const name of await readdir(parent).catch(() => [] as string[]))
+    if (name === id || (name.startsWith(`${id}.`) && Number(name.slice(id.length + 1)) < attempt))
+      await rm(join(parent, name), { recursive: true, force: true });
+  return join(parent, `${id}.${attempt}`);
 }

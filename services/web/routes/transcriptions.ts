@@ -258,10 +258,11 @@ export const transcriptionRoutes: Routes = (app, deps) => {
       const { id } = await find(request.params.id, accountOf(request).id);
       const queueJob = deps.random.uuid();
       await deps.db.transaction(async (sql) => {
-        if (!(await retryTranscription(sql, id, queueJob))) {
+        const again = await retryTranscription(sql, id, queueJob);
+        if (again === null) {
           throw new OwlError("transcription.conflict", "Only a failed or cancelled transcription can be tried again.");
         }
-        await deps.queue.enqueue(sql, "transcription", { id, queueJob });
+        await deps.queue.enqueue(sql, "transcription", { id, queueJob, ...again });
       });
       return reply.code(202).send({ transcriptionId: id, id });
     },

@@ -1,7 +1,7 @@
-// What the proxy benchmark measures: nginx, Owl's two engines, and a plain upstream, as processes pinned to one core.
+// Programs of the proxy benchmark: Owl's two engines and a plain upstream, as processes pinned to one core.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -24,13 +24,14 @@ export interface Started {
   stop(): void;
 }
 
-/** `core`: taskset's CPU list. */
-function pinned(core: number, command: readonly string[], env: NodeJS.ProcessEnv = process.env): ChildProcess {
+/** A child process on one core. `core`: taskset's CPU list. */
+export function pinned(core: number, command: readonly string[], env: NodeJS.ProcessEnv = process.env): ChildProcess {
   const [program = "", ...args] = ["taskset", "-c", String(core), ...command];
   return spawn(program, args, { env, stdio: ["ignore", "ignore", "inherit"] });
 }
 
-async function untilPort(port: number): Promise<void> {
+/** Resolves when somebody listens on `port` of the loopback; throws after 5 s. */
+export async function untilPort(port: number): Promise<void> {
   for (let tries = 0; tries < 250; tries++) {
     const up = await new Promise<boolean>((resolve) => {
       const socket = connect(port, "127.0.0.1");
@@ -44,8 +45,9 @@ async function untilPort(port: number): Promise<void> {
   throw new Error(`Nobody listens on port ${port}`);
 }
 
-export async function startUpstream(dir: string, core: number): Promise<Started> {
-  const child = pinned(core, [process.execPath, UPSTREAM, join(dir, "up.sock")]);
+/** On `dir`/up.sock, and on `port` for those who ask it directly. */
+export async function startUpstream(dir: string, core: number, port: number): Promise<Started> {
+  const child = pinned(core, [process.execPath, UPSTREAM, join(dir, "up.sock"), String(port)]);
   for (let tries = 0; tries < 250 && !existsSync(join(dir, "up.sock")); tries++) await systemClock.sleep(20);
   return { pid: child.pid ?? 0, stop: () => void child.kill("SIGKILL") };
 }
@@ -68,37 +70,6 @@ export async function startOwl(engine: "net" | "http", dir: string, port: number
       child.kill("SIGKILL");
     },
   };
-}
-
-/** nginx with one worker and 64 KiB buffers, as the goals name it; null when it is not installed. */
-export async function startNginx(dir: string, port: number, core: number): Promise<Measured | null> {
-  if (!existsSync("/usr/sbin/nginx")) return null;
-  const home = join(dir, "nginx");
-  mkdirSync(home);
-  const user = process.getuid?.() === 0 ? "user root;" : "";
-  writeFileSync(
-    join(home, "nginx.conf"),
-    `${user} worker_processes 1; daemon off; pid ${home}/pid; error_log ${home}/error.log;
-events { worker_connections 20000; }
-http {
-  access_log off; keepalive_requests 1000000000;
-  client_body_temp_path ${home}/b; proxy_temp_path ${home}/p; fastcgi_temp_path ${home}/f; uwsgi_temp_path ${home}/u; scgi_temp_path ${home}/s;
-  upstream up { server unix:${dir}/up.sock; keepalive 256; keepalive_requests 1000000000; }
-  server {
-    listen 127.0.0.1:${port} backlog=4096;
-    location / {
-      proxy_pass http://up; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $host;
-      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; proxy_set_header X-Forwarded-Proto $scheme; proxy_set_header X-Request-Id $request_id;
-      proxy_buffering off; proxy_request_buffering off; proxy_buffer_size 64k; proxy_buffers 8 64k; proxy_read_timeout 600s;
-    }
-  }
-}
-`,
-  );
-  const child = pinned(core, ["/usr/sbin/nginx", "-c", join(home, "nginx.conf"), "-p", home]);
-  await untilPort(port);
-  const children = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").trim().split(" ");
-  return { name: "nginx", port, pid: Number(children[0]), stop: () => void child.kill("SIGTERM") };
 }
 
 /** CPU of a process so far, in microseconds (10 ms ticks). */

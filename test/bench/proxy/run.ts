@@ -1,17 +1,24 @@
-// npm run bench -- proxy [--rounds N] [--seconds N] [--streams N] [--requests N]: Owl's proxy against nginx.
+// npm run bench -- proxy [--rounds N] [--seconds N] [--streams N] [--requests N] [--only NAME,NAME]: Owl's proxy
+// against nginx, HAProxy, http-proxy and @fastify/http-proxy (those that are there; names: "owl net", "owl http", …).
 // Interleaved rounds in turning order; ratios per round and their medians; CPU per request is the steady figure.
-// Writes JSON and Markdown into .build/bench/. Needs wrk and taskset; nginx is compared when it is installed.
+// Writes JSON and Markdown into .build/bench/. Needs wrk and taskset. `--requests 0`, `--streams 0`: left out.
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../../config/system-time.ts";
-import { cpuMicros, type Measured, residentBytes, startNginx, startOwl, startUpstream } from "./programs.ts";
+import { type Latency, latencyAt } from "./latency.ts";
+import { startHaproxy, startNginx, startNpmPeers } from "./peers.ts";
+import { cpuMicros, type Measured, residentBytes, startOwl, startUpstream } from "./programs.ts";
+import { report } from "./report.ts";
 
 const PROXY_CORE = 0;
 const LOAD_CORE = 1;
+const UPSTREAM_PORT = 18_189;
+/** Requests a second at which the added latency is measured. */
+export const STEADY_PER_S = 2_000;
 
 interface Case {
   readonly name: string;
@@ -26,7 +33,7 @@ const CASES: readonly Case[] = [
   { name: "1 MiB answer", path: "/large", connections: 16, postBytes: 0 },
 ];
 
-interface Figure {
+export interface Figure {
   readonly requestsPerS: number;
   readonly cpuMicrosPerRequest: number;
   readonly p50Ms: number;
@@ -42,40 +49,70 @@ export async function benchProxy(args: readonly string[]): Promise<void> {
   };
   const rounds = option("rounds", 5);
   const seconds = option("seconds", 3);
+  const only = args.includes("--only") ? (args[args.indexOf("--only") + 1] ?? "").split(",") : null;
+  const wanted = (name: string) => only === null || only.includes(name);
   const dir = mkdtempSync(join(tmpdir(), "owl-bench-"));
   const stop: (() => void)[] = [() => rmSync(dir, { recursive: true, force: true })];
   try {
-    const upstream = await startUpstream(dir, LOAD_CORE);
+    const upstream = await startUpstream(dir, LOAD_CORE, UPSTREAM_PORT);
     stop.unshift(upstream.stop);
-    const measured: Measured[] = [];
-    const nginx = await startNginx(dir, 18_190, PROXY_CORE);
-    if (nginx !== null) measured.push(nginx);
-    measured.push(await startOwl("net", dir, 18_191, PROXY_CORE));
-    measured.push(await startOwl("http", dir, 18_192, PROXY_CORE));
-    stop.unshift(...measured.map((one) => one.stop));
+    const measured = await startAll(dir, wanted, stop);
+    // First, while no heap has slack left from a load: growth then is what the streams cost.
+    const count = option("streams", 2_000);
+    const streams: Record<string, number> = {};
+    if (count > 0) for (const one of measured) streams[one.name] = await bytesPerStream(one, count);
     for (const one of measured) load(dir, one, CASES[0] as Case, 2);
 
     const results: Record<string, Record<string, Figure[]>> = {};
     for (const bench of CASES) {
-      const figures: Record<string, Figure[]> = {};
-      for (let round = 0; round < rounds; round++) {
-        const order = round % 2 === 0 ? measured : measured.toReversed();
-        for (const one of order) {
-          figures[one.name] ??= [];
-          figures[one.name]?.push(load(dir, one, bench, seconds));
-        }
-      }
-      results[bench.name] = figures;
+      results[bench.name] = await rounded(rounds, measured, (one) => load(dir, one, bench, seconds));
     }
-    const streams: Record<string, number> = {};
-    const count = option("streams", 2_000);
-    for (const one of measured) streams[one.name] = await bytesPerStream(one, count);
+    const direct = { name: "direct", port: UPSTREAM_PORT };
+    const latency: Record<string, Latency[]> = await rounded(rounds, [direct, ...measured], ({ port }) =>
+      latencyAt(port, STEADY_PER_S, seconds, LOAD_CORE),
+    );
     const owl = measured.find(({ name }) => name === "owl net");
-    const growth = owl === undefined ? null : heapGrowth(dir, owl, option("requests", 1_000_000));
-    report({ rounds, seconds, streams: count, results, bytesPerStream: streams, growth });
+    const requests = option("requests", 1_000_000);
+    const growth = owl === undefined || requests === 0 ? null : heapGrowth(dir, owl, requests);
+    report({ rounds, seconds, streams: count, results, latency, bytesPerStream: streams, growth });
   } finally {
     for (const run of stop) run();
   }
+}
+
+/** Every proxy that is wanted and there, each on the proxies' core; what ends them is put into `stop`. */
+async function startAll(dir: string, wanted: (name: string) => boolean, stop: (() => void)[]): Promise<Measured[]> {
+  const measured: Measured[] = [];
+  const add = (one: Measured | null) => {
+    if (one === null) return;
+    measured.push(one);
+    stop.unshift(one.stop);
+  };
+  if (wanted("nginx")) add(await startNginx(dir, 18_190, PROXY_CORE));
+  if (wanted("HAProxy")) add(await startHaproxy(dir, 18_193, PROXY_CORE));
+  if (wanted("owl net")) add(await startOwl("net", dir, 18_191, PROXY_CORE));
+  if (wanted("owl http")) add(await startOwl("http", dir, 18_192, PROXY_CORE));
+  const { measured: npm, peers } = await startNpmPeers(dir, 18_194, PROXY_CORE, wanted);
+  if (peers !== null) stop.push(() => rmSync(peers.dir, { recursive: true, force: true }));
+  for (const one of npm) add(one);
+  return measured;
+}
+
+/** `rounds` figures of each, in an order that turns with every round. */
+async function rounded<T extends { readonly name: string }, F>(
+  rounds: number,
+  all: readonly T[],
+  measure: (one: T) => F,
+): Promise<Record<string, F[]>> {
+  const figures: Record<string, F[]> = Object.fromEntries(all.map(({ name }) => [name, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const one of round % 2 === 0 ? all : all.toReversed()) {
+      figures[one.name]?.push(measure(one));
+      // Sockets of the last one close before the next is measured.
+      await systemClock.sleep(50);
+    }
+  }
+  return figures;
 }
 
 function load(dir: string, one: Measured, bench: Case, seconds: number): Figure {
@@ -143,53 +180,4 @@ function heapGrowth(dir: string, one: Measured, requests: number) {
   };
   const early = run(requests / 10);
   return { requests, earlyBytes: early, lateBytes: run(requests) };
-}
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
-
-function report(all: {
-  rounds: number;
-  seconds: number;
-  streams: number;
-  results: Record<string, Record<string, Figure[]>>;
-  bytesPerStream: Record<string, number>;
-  growth: { requests: number; earlyBytes: number; lateBytes: number } | null;
-}): void {
-  const lines = [`# Proxy benchmark: ${all.rounds} interleaved rounds of ${all.seconds} s, medians`, ""];
-  for (const [name, figures] of Object.entries(all.results)) {
-    const base = figures.nginx;
-    lines.push(
-      `## ${name}`,
-      "",
-      "| proxy | req/s | x nginx | CPU us/request | x nginx, per round | p50 ms | p99 ms | errors |",
-      "|---|---|---|---|---|---|---|---|",
-    );
-    for (const [proxy, list] of Object.entries(figures)) {
-      const of = (key: keyof Figure) => median(list.map((figure) => figure[key]));
-      const ratio = (key: keyof Figure) =>
-        base === undefined
-          ? "-"
-          : median(list.map((figure, round) => figure[key] / (base[round]?.[key] ?? Number.NaN))).toFixed(2);
-      const errors = list.reduce((sum, figure) => sum + figure.errors, 0);
-      lines.push(
-        `| ${proxy} | ${of("requestsPerS").toFixed(0)} | ${ratio("requestsPerS")} | ${of("cpuMicrosPerRequest").toFixed(1)} | ${ratio("cpuMicrosPerRequest")} | ${of("p50Ms").toFixed(2)} | ${of("p99Ms").toFixed(2)} | ${errors} |`,
-      );
-    }
-    lines.push("");
-  }
-  lines.push(`## ${all.streams} idle event streams, resident bytes each`, "");
-  for (const [proxy, bytes] of Object.entries(all.bytesPerStream)) lines.push(`- ${proxy}: ${bytes}`);
-  if (all.growth !== null) {
-    const { requests, earlyBytes, lateBytes } = all.growth;
-    lines.push(
-      "",
-      `Resident memory after ${requests / 10} requests ${earlyBytes} bytes, after ${requests} more ${lateBytes} bytes.`,
-    );
-  }
-  const text = `${lines.join("\n")}\n`;
-  process.stdout.write(text);
-  mkdirSync(".build/bench", { recursive: true });
-  writeFileSync(".build/bench/proxy.md", text);
-  writeFileSync(".build/bench/proxy.json", `${JSON.stringify(all, null, 2)}\n`);
 }

@@ -1,6 +1,6 @@
 // The benchmark's upstream: answers as cheaply as Node can, so that the proxy in front is what is measured.
 
-import { createServer } from "node:net";
+import { createServer, type Socket } from "node:net";
 
 const small = `HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 200\r\n\r\n${"x".repeat(200)}`;
 const large = Buffer.concat([
@@ -10,7 +10,7 @@ const large = Buffer.concat([
 const events =
   "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n9\r\ndata: 1\n\n\r\n";
 
-const server = createServer((socket) => {
+const serve = (socket: Socket) => {
   let body = 0;
   let text = "";
   socket.on("error", () => socket.destroy());
@@ -32,5 +32,7 @@ const server = createServer((socket) => {
       } else socket.write(head.startsWith("GET /large") ? large : head.startsWith("GET /events") ? events : small);
     }
   });
-});
-server.listen({ path: process.argv[2] ?? "", backlog: 4_096 });
+};
+const [path = "", port] = process.argv.slice(2);
+createServer(serve).listen({ path, backlog: 4_096 });
+if (port !== undefined) createServer({ noDelay: true }, serve).listen({ host: "127.0.0.1", port: Number(port) });

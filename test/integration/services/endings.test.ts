@@ -178,6 +178,17 @@ test("a worker that was taken for gone claims nothing", async () => {
   await endQueuedTurn(store.db, turn.id, stopped);
 });
 
+test("a row of a newer format than the worker's code is refused, and its job left where it is", async () => {
+  await store.worker("worker-older");
+  const turn = await store.turn();
+  await store.db.query("UPDATE owl.turn SET format = 2 WHERE id = $1", [turn.id]);
+  const job = { kind: "chat", ...turn } as const;
+  expect(await claimRow(store.db, job, "worker-older")).toBe("refused");
+  await store.db.query("UPDATE owl.turn SET format = 1 WHERE id = $1", [turn.id]);
+  expect(await claimRow(store.db, job, "worker-older")).toMatchObject({ attempt: 1, format: 1 });
+  expect(await endTurn(store.db, { id: turn.id, attempt: 1 }, answered)).toBe(true);
+});
+
 test("silence is not believed by an observer that was cut off itself, and is by one that was not", async () => {
   await store.worker("worker-silent");
   const turn = await store.turn();

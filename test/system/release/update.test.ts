@@ -1,32 +1,15 @@
 // Updates of the bundled application as operators see them: real owld, PostgreSQL, web and workers; releases made of
-// this very checkout. owld is started again on `current` when it exits with 75, as systemd or npm start would.
+// this very checkout.
 
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { request } from "node:http";
+import { chmodSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { Rollout, Status } from "../../../config/control-api.ts";
-import { systemClock } from "../../../config/system-time.ts";
-import { markOf } from "../../../supervisor/instance-launch.ts";
-import { freePort } from "../../../supervisor/process/free-port.ts";
-import { createProcessTable } from "../../../supervisor/process/group-signal.ts";
+import { type Installation, pidsOf, releasesOf, startInstallation, visitor } from "../../support/installation.ts";
 import { makeRelease } from "../../support/releases.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;
 const BOUND_MS = 240_000;
-const table = createProcessTable();
 
 let releases: string;
 const path = { good: "", crashing: "", incompatible: "", broken: "", stuck: "" };
@@ -51,133 +34,15 @@ beforeAll(async () => {
 }, BOUND_MS);
 afterAll(() => rmSync(releases, { recursive: true, force: true }));
 
-interface Installation {
-  readonly home: string;
-  readonly port: number;
-  start(): void;
-  status(): Promise<Status>;
-  until(holds: (status: Status) => boolean): Promise<Status>;
-  ctl(...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }>;
-  killOwld(): Promise<void>;
-  rollouts(): Promise<readonly Rollout[]>;
-  stop(): Promise<void>;
-}
-
-/** The first answer that is not null, looked for until the test's own bound. */
-async function found<T>(look: () => Promise<T | null>, why: () => string): Promise<T> {
-  for (let count = 0; count < BOUND_MS / 100; count++) {
-    const seen = await look();
-    if (seen !== null) return seen;
-    await systemClock.sleep(50);
-  }
-  throw new Error(`It did not come about: ${why()}`);
-}
-
 const running: Installation[] = [];
 afterEach(async () => {
   for (const one of running.splice(0)) await one.stop();
 }, BOUND_MS);
 
 async function install(): Promise<Installation> {
-  const home = mkdtempSync(join(tmpdir(), "owl-update-"));
-  chmodSync(home, 0o755);
-  const port = await freePort();
-  const config = join(home, "owl.yaml");
-  writeFileSync(
-    config,
-    `proxy: {listen: "127.0.0.1:${port}"}\nstop: {grace: 8s}\nturn: {finish: 3s, wrapUp: 2s}\nrollout: {confirm: 1s, healthTimeout: 60s}\nweb: {replicas: 1}\nworker: {replicas: 1}\n`,
-  );
-  const env = { PATH: process.env.PATH ?? "", HOME: home, OWL_HOME: home, OWL_ADMIN_PASSWORD: "correct horse battery" };
-  let child: ChildProcess | null = null;
-  let stopping = false;
-  const start = (): void => {
-    const link = join(home, "current/supervisor/owld");
-    const log = openSync(join(home, "owld.log"), "a");
-    const started = spawn(existsSync(link) ? link : join(ROOT, "supervisor/owld"), ["--config", config], {
-      env,
-      stdio: ["ignore", log, log],
-    });
-    child = started;
-    started.on("exit", (code) => {
-      if (code === 75 && !stopping) start();
-    });
-  };
-  const ctl: Installation["ctl"] = (...args) =>
-    new Promise((resolve) => {
-      execFile(join(ROOT, "ctl/owlctl"), args, { env, maxBuffer: 1 << 26 }, (error, out, err) =>
-        resolve({ code: typeof error?.code === "number" ? error.code : error ? 128 : 0, out, err }),
-      );
-    });
-  const status = async (): Promise<Status> => JSON.parse((await ctl("status", "--json")).out) as Status;
-  const one: Installation = {
-    home,
-    port,
-    start,
-    ctl,
-    status,
-    until: (holds) =>
-      found(
-        async () => {
-          const seen = await status().catch(() => null);
-          return seen !== null && holds(seen) ? seen : null;
-        },
-        () => readFileSync(join(home, "owld.log"), "utf8").slice(-2_000),
-      ),
-    async killOwld() {
-      const dying = child;
-      const gone = new Promise((resolve) => dying?.once("exit", resolve));
-      dying?.kill("SIGKILL");
-      await gone;
-    },
-    rollouts: async () => JSON.parse((await ctl("rollout", "list", "--json")).out) as readonly Rollout[],
-    async stop() {
-      stopping = true;
-      child?.kill("SIGTERM");
-      const mark = markOf(home);
-      await found(
-        async () => (table.marked(mark).length === 0 ? true : null),
-        () => "processes are left",
-      );
-      rmSync(home, { recursive: true, force: true });
-    },
-  };
+  const one = await startInstallation();
   running.push(one);
-  start();
-  await one.until(({ state }) => state === "steady");
   return one;
-}
-
-const releasesOf = ({ services }: Status): string[] => [
-  ...new Set(services.flatMap(({ instances }) => instances.map(({ release }) => release))),
-];
-
-/** A page through the proxy, again and again until stopped; what was no 200 is kept. */
-function visitor(port: number): { stop(): Promise<readonly (number | string)[]> } {
-  const bad: (number | string)[] = [];
-  let isOn = true;
-  const visit = (): Promise<void> =>
-    new Promise((resolve) => {
-      const asked = request({ host: "127.0.0.1", port, path: "/", agent: false }, (response) => {
-        if (response.statusCode !== 200) bad.push(response.statusCode ?? 0);
-        response.resume();
-        response.on("close", resolve);
-      });
-      asked.on("error", (error) => {
-        bad.push(error.message);
-        resolve();
-      });
-      asked.end();
-    });
-  const visits = (async () => {
-    while (isOn) await visit();
-  })();
-  return {
-    async stop() {
-      isOn = false;
-      await visits;
-      return bad;
-    },
-  };
 }
 
 describe("an update", () => {
@@ -257,8 +122,7 @@ describe("an update", () => {
       const done = await owl.ctl("update", path.stuck, "--yes", "--json");
       expect([done.code, done.out]).toEqual([1, expect.stringMatching(/division by zero/)]);
       const after = await owl.until(({ state }) => state === "steady");
-      const pids = (status: Status) => status.services.flatMap(({ instances }) => instances.map(({ pid }) => pid));
-      expect(pids(after)).toEqual(pids(before));
+      expect(pidsOf(after)).toEqual(pidsOf(before));
       expect(readdirSync(join(owl.home, "releases"))).toEqual([]);
     },
     BOUND_MS,

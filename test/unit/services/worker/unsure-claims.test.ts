@@ -6,7 +6,15 @@ import type { Sql } from "../../../../services/db/pool.ts";
 import { createUnsureClaims } from "../../../../services/worker/unsure-claims.ts";
 import { createTestClock } from "../../../support/test-clock.ts";
 
-const claim: Claim = { kind: "chat", id: "t-1", queueJob: "j-1", retryCount: 0, attempt: 1, worker: "worker-1" };
+const claim: Claim = {
+  kind: "chat",
+  id: "t-1",
+  queueJob: "j-1",
+  retryCount: 0,
+  format: 1,
+  attempt: 1,
+  worker: "worker-1",
+};
 
 /** A database in which `ours` tells whether the claim was committed. */
 function setup() {

@@ -54,7 +54,7 @@ test("workers drain first by default, even when nothing about jobs changed", () 
   expect(planUpdate(facts())).toMatchObject({
     verdict: "planned",
     workers: "drainFirst",
-    steps: ["stage", "preflight", "compare", "drain", "replace", "confirm", "switch", "prune"],
+    steps: ["stage", "preflight", "compare", "migrate", "drain", "replace", "confirm", "switch", "prune"],
     worstWithoutWorkersMs: 332_000,
     worstDowntimeMs: 0,
     way: { back: "code" },
