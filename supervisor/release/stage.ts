@@ -52,10 +52,13 @@ export async function stageRelease(
   }
 }
 
-/** Removes what a staging that was killed left behind. */
-export async function removeStagingLeftovers(releases: string): Promise<readonly string[]> {
+/** Removes what a staging that was killed left behind; `underway`: tokens of those that go on right now. */
+export async function removeStagingLeftovers(
+  releases: string,
+  underway: ReadonlySet<string>,
+): Promise<readonly string[]> {
   const names = await readdir(releases).catch(() => [] as string[]);
-  const left = names.filter((name) => name.startsWith(STAGING));
+  const left = names.filter((name) => name.startsWith(STAGING) && !underway.has(name.slice(STAGING.length)));
   for (const name of left) await rm(join(releases, name), { recursive: true, force: true });
   return left;
 }

@@ -84,9 +84,17 @@ export function createReleases(parts: ReleaseParts): Releases {
   let approvals: Approvals | null = null;
   let renewing: Promise<void> = Promise.resolve();
 
+  /** Tokens of what is being staged: an update may be asked for before the database, and `start`, have come up. */
+  const staging = new Set<string>();
   const stage = async (source: string, signal: AbortSignal) => {
-    const staged = await stageRelease(source, paths.releases, parts.random.token(6), signal);
-    return { version: staged.manifest.version, path: staged.path, already: staged.already };
+    const token = parts.random.token(6);
+    staging.add(token);
+    try {
+      const staged = await stageRelease(source, paths.releases, token, signal);
+      return { version: staged.manifest.version, path: staged.path, already: staged.already };
+    } finally {
+      staging.delete(token);
+    }
   };
   const manifestOf = async (release: ReleaseRef): Promise<Manifest | null> =>
     await readManifest(release.path).catch(() => null);
@@ -333,7 +341,11 @@ export function createReleases(parts: ReleaseParts): Releases {
     underWay: () => runner.course() !== null,
     async start() {
       if (!parts.config().bundled) return;
-      const left = await removeStagingLeftovers(paths.releases);
+      // Space lost, no more: nothing that runs may end for it.
+      const left = await removeStagingLeftovers(paths.releases, staging).catch((error: unknown) => {
+        log.error({ err: asError(error) }, "half-staged releases were not removed");
+        return [];
+      });
       if (left.length > 0) log.info({ left }, "half-staged releases were removed");
       runner.resume();
       renewing = renewProxies().catch((error: unknown) =>
