@@ -41,6 +41,8 @@ export class HttpExchange implements MovableStream {
   #cancelConnect: (() => void) | null = null;
   #requestId = "";
   #status = 0;
+  /** Declared length of the request's body; null: chunked. */
+  #bodyBytes: number | null = 0;
   #bytesIn = 0;
   #bytesOut = 0;
   #over = false;
@@ -71,6 +73,7 @@ export class HttpExchange implements MovableStream {
       if (!request.complete) lingeringClose(request, deps);
       return;
     }
+    this.#bodyBytes = scan.bodyBytes;
     this.#requestId = requestIdOf(scan, () => deps.random.uuid());
     const headers = keptFlat(view, scan.dropped);
     headers.push(...forwardingFlat({ address, scheme: this.#d.scheme }, scan, this.#requestId));
@@ -186,7 +189,9 @@ export class HttpExchange implements MovableStream {
       answering = true;
       this.#respond(upstream, incoming, fail, () => {
         settled = true;
-        if (incoming.complete && out.writableFinished && out.shouldKeepAlive) pool.give(upstream, connection);
+        const isReusable = incoming.complete && out.writableFinished && out.shouldKeepAlive;
+        // Behind a body that its upstream may have ignored nobody else's request comes (CL.0).
+        if (isReusable && this.#bodyBytes === 0) pool.give(upstream, connection);
         else connection.close();
       });
     });
