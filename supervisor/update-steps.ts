@@ -25,8 +25,8 @@ export interface UpdateStepParts {
   readonly workers: () => readonly WorkerStatus[] | null;
   readonly preflight: () => Promise<readonly PreflightLine[]>;
   readonly stage: (source: string, signal: AbortSignal) => Promise<ReleaseRef & { readonly already: boolean }>;
-  /** The release's own code accepts the configuration. Throws with its words. */
-  readonly checkRelease: (release: ReleaseRef, signal: AbortSignal) => Promise<void>;
+  /** The preflight of the release's own code. Throws with its words where it refuses the configuration. */
+  readonly checkRelease: (release: ReleaseRef, signal: AbortSignal) => Promise<readonly PreflightLine[]>;
   readonly compare: (course: UpdateCourse, to: Manifest) => Promise<UpdatePlanned | UpdateRefused>;
   readonly manifest: (release: ReleaseRef) => Promise<Manifest>;
   readonly database: () => Pick<UpdateDatabase, "migrate" | "prepare" | "copy" | "restore">;
@@ -38,6 +38,17 @@ export interface UpdateStepParts {
 
 const LOOK_MS = 100;
 const SAY_MS = 5_000;
+
+/** Throws `preflight.failed` naming every check that failed, `whose` preflight it was, and the first one's command. */
+function refuseFailed(lines: readonly PreflightLine[], whose: string): void {
+  const failed = lines.filter(({ verdict }) => verdict === "FAIL");
+  const [first] = failed;
+  if (first === undefined) return;
+  const names = [...new Set(failed.map(({ check }) => check))].join(", ");
+  throw new OwlError("preflight.failed", `${names}${whose}: ${first.found.replace(/\.$/, "")}.`, {
+    next: `Try: ${first.command}`,
+  });
+}
 
 export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<CourseStep, TakeStep>> {
   const { clock, book } = parts;
@@ -155,15 +166,9 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
       return { to: { version, path }, staged: !already };
     },
     async preflight(course, _say, signal) {
-      const failed = (await parts.preflight()).filter(({ verdict }) => verdict === "FAIL");
-      if (failed.length > 0) {
-        const [first] = failed;
-        throw new OwlError("preflight.failed", `${failed.map(({ check }) => check).join(", ")}: ${first?.found}.`, {
-          next: `Try: ${first?.command}`,
-        });
-      }
+      refuseFailed(await parts.preflight(), "");
       invariant(course.to !== null, "a release is staged before preflight");
-      await parts.checkRelease(course.to, signal);
+      refuseFailed(await parts.checkRelease(course.to, signal), ` (release ${course.to.version})`);
       return undefined;
     },
     async compare(course, say) {

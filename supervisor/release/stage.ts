@@ -52,10 +52,13 @@ export async function stageRelease(
   }
 }
 
-/** Removes what a staging that was killed left behind. */
-export async function removeStagingLeftovers(releases: string): Promise<readonly string[]> {
+/** Removes what a staging that was killed left behind; `alive`: tokens of those under way. */
+export async function removeStagingLeftovers(
+  releases: string,
+  alive: ReadonlySet<string> = new Set(),
+): Promise<readonly string[]> {
   const names = await readdir(releases).catch(() => [] as string[]);
-  const left = names.filter((name) => name.startsWith(STAGING));
+  const left = names.filter((name) => name.startsWith(STAGING) && !alive.has(name.slice(STAGING.length)));
   for (const name of left) await rm(join(releases, name), { recursive: true, force: true });
   return left;
 }
@@ -85,7 +88,7 @@ async function fill(
       verbatimSymlinks: true,
     }).catch((cause: unknown) => {
       if ((cause as NodeJS.ErrnoException).code === "ENOSPC") throw cause;
-      throw new OwlError("release.changed", `${path} cannot be copied from ${source}.`, {
+      throw new OwlError("release.changed", `${path} cannot be copied from ${source}: ${asError(cause).message}.`, {
         next: "Nothing was changed. Build the release again with `npm run release`.",
         cause,
       });

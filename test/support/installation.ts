@@ -61,7 +61,13 @@ export async function startInstallation(wanted: InstallationWanted = {}): Promis
   const port = await freePort();
   const config = join(home, "owl.yaml");
   writeFileSync(config, `proxy: {listen: "127.0.0.1:${port}"}\n${wanted.yaml?.(home) ?? YAML}`);
-  const env = { PATH: process.env.PATH ?? "", HOME: home, OWL_HOME: home, OWL_ADMIN_PASSWORD: PASSWORD };
+  const env = {
+    PATH: process.env.PATH ?? "",
+    HOME: home,
+    OWL_HOME: home,
+    OWL_ADMIN_PASSWORD: PASSWORD,
+    OWL_LANG: "en",
+  };
   let child: ChildProcess | null = null;
   let stopping = false;
   const start = (): void => {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -163,6 +163,9 @@ describe("bad archives are refused with the reason, and nothing is left", () => 
 test("what a killed staging left behind is removed by the next one", async () => {
   await stage(await archiveOf(manifestOf(good), goodEntries));
   await writeFile(join(releases, ".staging-old"), "");
+  await writeFile(join(releases, ".staging-mine"), "");
+  expect(await removeStagingLeftovers(releases, new Set(["mine"]))).toEqual([".staging-old"]);
+  await rename(join(releases, ".staging-mine"), join(releases, ".staging-old"));
   expect(await removeStagingLeftovers(releases)).toEqual([".staging-old"]);
   expect(await readdir(releases)).toEqual(["1.2.3"]);
 });
