@@ -20,7 +20,7 @@ export interface ReleasePreflight {
 }
 
 export const RELEASE_PREFLIGHT_ENV = "OWL_PREFLIGHT";
-const SCRIPT = join("supervisor", "preflight-once.ts");
+const SCRIPT = join("supervisor", "wiring", "preflight-once.ts");
 const BOUND_MS = 60_000;
 
 /**

@@ -20,6 +20,7 @@ import type { Journal } from "../journal.ts";
 import type { Measures } from "../measures.ts";
 import type { DatabaseService, PostedOffer, ProxySet } from "../ports.ts";
 import { createBulletin } from "../postgres/bulletin.ts";
+import { createInstanceLogs } from "../process/log-file.ts";
 import { checkRelease } from "../release/check.ts";
 import { createReleaseLedger, pruneReleases, switchCurrent } from "../release/current.ts";
 import { removeStagingLeftovers, stageRelease } from "../release/stage.ts";
@@ -216,6 +217,7 @@ export function createReleases(parts: ReleaseParts): Releases {
       manifest: (release) => readManifest(release.path),
       database: () => database.updates(),
       smoke,
+      tail: createInstanceLogs({ directory: paths.logs, clock, living: () => new Set() }).tail,
       settle,
       prune: () => pruneReleases(paths, ledger),
     }),

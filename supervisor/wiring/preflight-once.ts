@@ -3,12 +3,12 @@
 // What only the running owld knows comes as JSON in OWL_PREFLIGHT; the lines go to standard output as one JSON array.
 // Exit codes: 0 judged (whatever the verdicts); 78 this code refuses the configuration; 1 it could not judge.
 
-import { EXIT } from "../config/control-api.ts";
-import { asError, OwlError } from "../config/errors.ts";
-import { CODE_ROOT, loadConfig } from "../config/load.ts";
-import { systemClock } from "../config/system-time.ts";
-import { createPreflight } from "./preflight-facts.ts";
-import { RELEASE_PREFLIGHT_ENV, type ReleasePreflight } from "./release/check.ts";
+import { EXIT } from "../../config/control-api.ts";
+import { asError, OwlError } from "../../config/errors.ts";
+import { CODE_ROOT, loadConfig } from "../../config/load.ts";
+import { systemClock } from "../../config/system-time.ts";
+import { createPreflight } from "../preflight-facts.ts";
+import { RELEASE_PREFLIGHT_ENV, type ReleasePreflight } from "../release/check.ts";
 
 try {
   const given = JSON.parse(process.env[RELEASE_PREFLIGHT_ENV] ?? "null") as ReleasePreflight | null;
