@@ -213,6 +213,24 @@ export async function listTurnEvents(sql: Sql, id: string, afterSeq: number): Pr
   return rows;
 }
 
+/** For how long a missed sweep (a machine switched off) may be made up for. */
+const FORGET_WINDOW_DAYS = 14;
+
+/**
+ * Removes the deltas of turns that ended more than `days` ago, and answers how many. The turn keeps its answer, its
+ * tool calls and its end; only a stream resumed in the middle of it needs them.
+ */
+export async function forgetDeltas(sql: Sql, days: number): Promise<number> {
+  const { rowCount } = await sql.query(
+    `DELETE FROM owl.turn_event v USING owl.turn t
+      WHERE t.ended_at < clock_timestamp() - make_interval(days => $1)
+        AND t.ended_at >= clock_timestamp() - make_interval(days => $1 + $2)
+        AND v.turn_id = t.id AND v.kind = 'delta'`,
+    [days, FORGET_WINDOW_DAYS],
+  );
+  return rowCount ?? 0;
+}
+
 export interface TurnToAnswer {
   readonly accountId: string;
   readonly text: string;

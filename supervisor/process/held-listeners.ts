@@ -1,7 +1,9 @@
 // Listening sockets that owld holds without accepting from them, so that a crashed proxy process is respawned with
 // the very same socket and its clients wait in the backlog instead of being refused.
 // Invariant: nothing in owld ever accepts. Node's listen() also starts accepting on its event loop; so a worker
-// thread listens and then blocks its own loop for good. The descriptor's number is found in /proc: no Node internals.
+// thread listens and then blocks its own loop. It is woken to close the socket itself, before its loop turns once:
+// a thread that is only terminated accepts what is in the backlog on its way out, and resets it (measured: a client
+// in every second round). The descriptor's number is found in /proc: no Node internals.
 
 import { lookup } from "node:dns/promises";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
@@ -18,14 +20,24 @@ export interface HeldListener {
   close(): Promise<void>;
 }
 
+/** How long an exiting process waits for the thread's close; a thread that is blocked answers within microseconds. */
+const CLOSE_MS = 1_000;
+/** Places in the memory shared with the thread. */
+const ASKED = 0;
+const CLOSED = 1;
+
 const LISTEN = `
 const { createServer } = require("node:net");
 const { parentPort, workerData } = require("node:worker_threads");
+const { shared, ...options } = workerData;
 const server = createServer();
 server.once("error", (error) => parentPort.postMessage({ failed: error.code }));
-server.listen(workerData, () => {
+server.listen(options, () => {
   parentPort.postMessage({ bound: server.address() });
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  Atomics.wait(shared, ${ASKED}, 0);
+  server.close();
+  Atomics.store(shared, ${CLOSED}, 1);
+  Atomics.notify(shared, ${CLOSED});
 });
 `;
 
@@ -39,13 +51,27 @@ type Answer = { readonly bound: BoundAddress } | { readonly failed: string };
 
 /** Binds and listens. Throws `listen.taken`, `listen.denied` or `listen.failed`. */
 export async function holdListener(address: ListenAddress): Promise<HeldListener> {
+  const shared = new Int32Array(new SharedArrayBuffer(8));
   const worker = new Worker(LISTEN, {
     eval: true,
-    workerData: { host: await resolveHost(address), port: address.port, backlog: BACKLOG },
+    workerData: { host: await resolveHost(address), port: address.port, backlog: BACKLOG, shared },
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 2, codeRangeSizeMb: 1, stackSizeMb: 1 },
   });
+  const ask = (): void => {
+    Atomics.store(shared, ASKED, 1);
+    Atomics.notify(shared, ASKED);
+  };
+  // An exit without a close before it terminates the thread, as above.
+  const atExit = (): void => {
+    ask();
+    Atomics.wait(shared, CLOSED, 0, CLOSE_MS);
+  };
   const close = async (): Promise<void> => {
+    process.off("exit", atExit);
+    ask();
+    const closed = Atomics.waitAsync(shared, CLOSED, 0, CLOSE_MS);
+    if (closed.async) await closed.value;
     await worker.terminate();
   };
   try {
@@ -55,9 +81,11 @@ export async function holdListener(address: ListenAddress): Promise<HeldListener
     });
     if ("failed" in answer) throw listenFailure(address, answer.failed);
     worker.unref();
-    return { descriptor: findDescriptor(answer.bound), close };
+    const descriptor = findDescriptor(answer.bound);
+    process.on("exit", atExit);
+    return { descriptor, close };
   } catch (error) {
-    await close();
+    await worker.terminate();
     throw error;
   }
 }

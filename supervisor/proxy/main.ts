@@ -1,9 +1,11 @@
 // The proxy process: `node supervisor/proxy/main.ts` with OWL_PROXY_SETTINGS. Wiring only.
 // SIGTERM drains, a second one ends at once; the end of owld changes nothing.
 
+import { readFileSync } from "node:fs";
 import { asError } from "../../config/errors.ts";
 import type { ProxySettings } from "../../config/proxy-feed.ts";
 import { systemClock, systemRandom } from "../../config/system-time.ts";
+import { descriptorLimit } from "./core/connection-cap.ts";
 import { createLog } from "./log.ts";
 import { createProxy } from "./proxy.ts";
 
@@ -19,6 +21,7 @@ const proxy = createProxy({
   descriptors: OWL_PROXY_LISTEN_FDS ? OWL_PROXY_LISTEN_FDS.split(",").map(Number) : null,
   awaitTable: OWL_PROXY_AWAIT_TABLE === "1",
   env,
+  descriptorLimit: openFilesLimit(),
   pid: process.pid,
   clock: systemClock,
   random: systemRandom,
@@ -42,4 +45,13 @@ try {
 } catch (error) {
   log.warn({ error: asError(error).message }, "the proxy ends");
   process.exit(1);
+}
+
+/** Node has raised the soft limit to the hard one. */
+function openFilesLimit(): number | null {
+  try {
+    return descriptorLimit(readFileSync("/proc/self/limits", "utf8"));
+  } catch {
+    return null;
+  }
 }

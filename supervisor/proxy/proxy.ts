@@ -10,6 +10,7 @@ import {
   type ToProxy,
 } from "../../config/proxy-feed.ts";
 import { type Clock, isoTime, type Random } from "../../config/time.ts";
+import { connectionCap } from "./core/connection-cap.ts";
 import { Counters } from "./counters.ts";
 import type { Engine, EngineDeps } from "./engine.ts";
 import { createHttpEngine } from "./engine-http/engine.ts";
@@ -32,6 +33,8 @@ export interface ProxyDeps {
   /** A successor accepts only once it has a table. */
   readonly awaitTable: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** How many files this process may have open; null: not known. */
+  readonly descriptorLimit: number | null;
   readonly pid: number;
   readonly clock: Clock;
   readonly random: Random;
@@ -93,10 +96,11 @@ export function createProxy(deps: ProxyDeps): Proxy {
           log,
           accept: (socket) => engine.serve(socket, "https"),
         });
+  const mostConnections = connectionCap(config.limits.connections, deps.descriptorLimit);
   const listener = createListener({
     addresses: listenAddresses(config),
     descriptors: deps.descriptors,
-    mostConnections: config.limits.connections,
+    mostConnections,
     counters,
     accept(socket: Socket, address: number) {
       if (tls === null) engine.serve(socket, "http");
@@ -228,6 +232,13 @@ export function createProxy(deps: ProxyDeps): Proxy {
       await feed.start();
       if (!deps.awaitTable) await accept();
       log.info({ listen: listener.listening(), engine: config.engine }, "proxy started");
+      if (mostConnections < config.limits.connections) {
+        const { connections } = config.limits;
+        log.warn(
+          { connections, accepted: mostConnections, openFiles: deps.descriptorLimit },
+          "the limit on open files allows fewer connections than proxy.limits.connections",
+        );
+      }
     },
     drain,
     stop,

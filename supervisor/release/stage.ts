@@ -52,13 +52,13 @@ export async function stageRelease(
   }
 }
 
-/** Removes what a staging that was killed left behind; `alive`: tokens of those under way. */
+/** Removes what a staging that was killed left behind; `underway`: tokens of those that go on right now. */
 export async function removeStagingLeftovers(
   releases: string,
-  alive: ReadonlySet<string> = new Set(),
+  underway: ReadonlySet<string>,
 ): Promise<readonly string[]> {
   const names = await readdir(releases).catch(() => [] as string[]);
-  const left = names.filter((name) => name.startsWith(STAGING) && !alive.has(name.slice(STAGING.length)));
+  const left = names.filter((name) => name.startsWith(STAGING) && !underway.has(name.slice(STAGING.length)));
   for (const name of left) await rm(join(releases, name), { recursive: true, force: true });
   return left;
 }

@@ -82,10 +82,10 @@ export function createReleases(parts: ReleaseParts): Releases {
   const ledger = createReleaseLedger(store);
   const running: ReleaseRef = { version: parts.version, path: CODE_ROOT };
   let approvals: Approvals | null = null;
-  /** Stagings under way: one may be asked for before the leftovers of the last owld were looked for. */
-  const staging = new Set<string>();
   let renewing: Promise<void> = Promise.resolve();
 
+  /** Tokens of what is being staged: an update may be asked for before the database, and `start`, have come up. */
+  const staging = new Set<string>();
   const stage = async (source: string, signal: AbortSignal) => {
     const token = parts.random.token(6);
     staging.add(token);
@@ -337,7 +337,11 @@ export function createReleases(parts: ReleaseParts): Releases {
     serving,
     underWay: () => runner.course() !== null,
     async start() {
-      const left = await removeStagingLeftovers(paths.releases, staging);
+      // Space lost, no more: nothing that runs may end for it.
+      const left = await removeStagingLeftovers(paths.releases, staging).catch((error: unknown) => {
+        log.error({ err: asError(error) }, "half-staged releases were not removed");
+        return [];
+      });
       if (left.length > 0) log.info({ left }, "half-staged releases were removed");
       runner.resume();
       renewing = renewProxies().catch((error: unknown) =>

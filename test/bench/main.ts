@@ -10,8 +10,10 @@ import { graphileBench } from "./peers/graphile-worker.ts";
 import { pm2Bench } from "./peers/pm2.ts";
 import { benchProxy } from "./proxy/run.ts";
 import { instancesBench } from "./rows/instances.ts";
+import { leakBench } from "./rows/leak.ts";
 import { longRestartBench } from "./rows/long-restart.ts";
 import { crashesBench, productBench } from "./rows/product.ts";
+import { rolloversBench } from "./rows/rollovers.ts";
 import { streamsBench } from "./rows/streams.ts";
 import { millionJobsBench } from "./scale/million-jobs.ts";
 import { rolloutsBench } from "./scale/rollouts.ts";
@@ -20,7 +22,9 @@ const BENCHES: readonly Bench[] = [
   productBench,
   crashesBench,
   longRestartBench,
+  rolloversBench,
   streamsBench,
+  leakBench,
   instancesBench,
   millionJobsBench,
   rolloutsBench,

@@ -123,7 +123,7 @@ describe("an answer", () => {
 
   test("one who leaves the chat and comes back finds the same turn going on", async () => {
     const page = await open();
-    await ask(page, "say 40 words every 60 ms");
+    await ask(page, "say 150 words every 60 ms");
     await begun(page);
     const path = new URL(page.url()).pathname;
     await page.getByRole("link", { name: "New chat" }).first().click();
@@ -132,7 +132,7 @@ describe("an answer", () => {
     expect(new URL(page.url()).pathname).toBe(path);
     await page.locator(".progress .stop").waitFor();
     await ended(page);
-    expect(await lastAnswer(page)).toBe(words(40));
+    expect(await lastAnswer(page)).toBe(words(150));
     await page.close();
   });
 
@@ -252,7 +252,7 @@ describe("replacements", () => {
 describe("writing", () => {
   test("an Enter of the Korean input method sends nothing; the draft survives a reload while an answer runs", async () => {
     const page = await open();
-    await ask(page, "say 60 words every 60 ms");
+    await ask(page, "say 600 words every 60 ms");
     await begun(page);
     const field = page.locator(".composer textarea");
     await field.fill("안녕하세요");
@@ -271,6 +271,7 @@ describe("writing", () => {
     expect(await page.locator(".turn").count()).toBe(1);
     await page.locator(".composer textarea").press("Enter");
     await page.getByText("Will be sent when the present answer ends.").waitFor();
+    await page.locator(".progress .stop").click();
     await page.getByText("ok: 안녕하세요").waitFor();
     expect(await page.locator(".turn").count()).toBe(2);
     await page.close();
@@ -300,7 +301,7 @@ describe("writing", () => {
     const page = await open();
     await ask(page, `${Array.from({ length: 80 }, (_, index) => `line ${index}`).join("\n\n")}`);
     await ended(page);
-    await ask(page, "say 100 words every 50 ms");
+    await ask(page, "say 300 words every 50 ms");
     await begun(page);
     await page.locator(".turns").evaluate((element) => {
       element.scrollTop = 0;
@@ -322,7 +323,7 @@ describe("writing", () => {
 describe("conversations", () => {
   test("a turn that ends elsewhere is marked unread and noticed, and pulls nobody away", async () => {
     const page = await open();
-    await ask(page, "say 90 words every 60 ms");
+    await ask(page, "say 200 words every 60 ms");
     await begun(page);
     const path = new URL(page.url()).pathname;
     await page.getByRole("link", { name: "New chat" }).first().click();
@@ -331,7 +332,7 @@ describe("conversations", () => {
     expect(await page.title()).toMatch(/^\(\d+\) Owl$/);
     await page.locator(`.conversations a[href="${path}"].unread`).waitFor();
     await page.locator(`.notice a[href="${path}"]`).click();
-    await page.getByText(words(90)).waitFor();
+    await page.getByText(words(200)).waitFor();
     await until(
       "the mark is gone",
       async () => (await page.locator(`.conversations a[href="${path}"].unread`).count()) === 0,

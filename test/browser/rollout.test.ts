@@ -65,7 +65,7 @@ test("every instance is replaced while an answer grows, and the reader sees noth
 
 test("kill -9 of a web instance and of owld while an answer grows lose no word of it", async () => {
   const page = await openPage(browser.context, url(), "/", errors);
-  await ask(page, "say 200 words every 60 ms");
+  await ask(page, "say 400 words every 60 ms");
   await page.locator(".markdown", { hasText: "w5" }).waitFor();
   const web = (await owld.status()).services.find(({ name }) => name === "web");
   owld.child.kill("SIGKILL");
@@ -74,14 +74,14 @@ test("kill -9 of a web instance and of owld while an answer grows lose no word o
   await page.locator(".markdown", { hasText: "w60" }).waitFor();
   owld = home.start({ OWL_ADMIN_PASSWORD: PASSWORD, OWL_LANG: "en" });
   await page.locator(".turn[data-state=answered]").waitFor({ timeout: 120_000 });
-  expect(await lastAnswer(page)).toBe(words(200));
+  expect(await lastAnswer(page)).toBe(words(400));
   await owld.until((status) => status.state === "steady");
   await page.close();
 });
 
 test("kill -9 of every worker while an answer grows ends it with its message, and trying again answers", async () => {
   const page = await openPage(browser.context, url(), "/", errors);
-  await ask(page, "say 150 words every 60 ms");
+  await ask(page, "say 300 words every 60 ms");
   await page.locator(".markdown", { hasText: "w5" }).waitFor();
   const workers = (await owld.status()).services.find(({ name }) => name === "worker");
   for (const { pid } of workers?.instances ?? []) if (pid !== null) process.kill(pid, "SIGKILL");
@@ -90,7 +90,7 @@ test("kill -9 of every worker while an answer grows ends it with its message, an
   await until("the workers are back", async () => (await owld.status()).state === "steady");
   await page.getByRole("button", { name: "Try again" }).click();
   await page.locator(".turn[data-state=answered]").waitFor({ timeout: 120_000 });
-  expect(await lastAnswer(page)).toBe(words(150));
+  expect(await lastAnswer(page)).toBe(words(300));
   await page.close();
 });
 

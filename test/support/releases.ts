@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { buildPages } from "../../services/web/pages/build.ts";
 import { MANIFEST_FILE } from "../../supervisor/core/manifest.ts";
 import { composeManifest } from "../../supervisor/release/build.ts";
 
@@ -32,6 +33,7 @@ export async function makeRelease(
 ): Promise<string> {
   const path = join(dir, version);
   mkdirSync(path, { recursive: true });
+  await buildPages();
   for (const part of PARTS) execFileSync("cp", ["-a", join(ROOT, part), path]);
   // Hundreds of megabytes that nobody changes: linked, not copied, where the file system can.
   execFileSync("cp", ["-a", "--reflink=auto", "-l", join(ROOT, "node_modules"), path]);

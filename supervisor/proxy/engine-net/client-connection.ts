@@ -6,7 +6,7 @@ import { type AnswerReason, answerFor, isFailure } from "../answers.ts";
 import type { ClientFacts } from "../core/forwarding.ts";
 import { findValue, keptLines } from "../core/head-view.ts";
 import { type RequestScan, scanRequest } from "../core/request-head.ts";
-import { DRAIN_IDLE_MS, LINGER_BYTES, LINGER_MS } from "../limits.ts";
+import { DRAIN_IDLE_MS, LINGER_MS, LINGER_SILENCE_MS } from "../limits.ts";
 import type { NetEngineDeps } from "./engine.ts";
 import { Exchange } from "./exchange.ts";
 import { type HeadVerdict, MessageParser } from "./llhttp.ts";
@@ -55,7 +55,8 @@ export class ClientConnection {
   #paused = false;
   #stalled = false;
   #advancing = false;
-  #dropped = 0;
+  /** Closing, and the answer is out: until when the rest of the request is dropped. */
+  #lingerUntilMs = Number.POSITIVE_INFINITY;
   /** Coarse monotonic ms; Infinity: none. */
   #deadlineMs: number;
 
@@ -72,7 +73,9 @@ export class ClientConnection {
     socket.on("error", () => this.#gone());
     socket.on("close", () => this.#gone());
     socket.on("finish", () => {
-      if (this.#state === "closing") this.#deadlineMs = deps.nowMs() + LINGER_MS;
+      if (this.#state !== "closing") return;
+      this.#lingerUntilMs = deps.nowMs() + LINGER_MS;
+      this.#deadlineMs = deps.nowMs() + LINGER_SILENCE_MS;
     });
   }
 
@@ -88,8 +91,8 @@ export class ClientConnection {
         else this.#hold(chunk);
         return;
       case "closing":
-        this.#dropped += chunk.length;
-        if (this.#dropped > LINGER_BYTES) this.destroy();
+        if (this.#lingerUntilMs < Number.POSITIVE_INFINITY)
+          this.#deadlineMs = Math.min(this.#lingerUntilMs, this.#deps.nowMs() + LINGER_SILENCE_MS);
         return;
       default:
     }

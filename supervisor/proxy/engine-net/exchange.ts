@@ -138,7 +138,10 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
     this.#connection = connection;
     this.#reused = reused;
     connection.begin(this, (reusable) => {
-      if (reusable) this.#deps.pool.give(connection, this.#deps.nowMs());
+      if (!reusable) return;
+      // An upstream that took no notice of a body takes it for the next request: nobody else's comes behind it (CL.0).
+      if (this.#scan.bodyBytes === 0) this.#deps.pool.give(connection, this.#deps.nowMs());
+      else connection.destroy();
     });
     if (this.#scan.bodyBytes === 0) {
       connection.requestSent = true;

@@ -31,7 +31,7 @@ export const pm2Bench: Bench = {
     const product = await createProduct({
       yaml: () => `stop: {grace: 10s}
 services:
-  web: {command: ["${process.execPath}", "${PROGRAM}"], replicas: 2, health: {http: /readyz}}
+  web: {command: ["${process.execPath}", "${PROGRAM}"], replicas: 2, routes: [{path: "/"}], health: {http: /readyz}}
 `,
     });
     const ways: Way[] = [

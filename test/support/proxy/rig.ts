@@ -57,6 +57,7 @@ export async function startRig(engine: EngineName, changes: Partial<ProxyConfig>
     descriptors: null,
     awaitTable: false,
     env: process.env,
+    descriptorLimit: null,
     pid: process.pid,
     clock: systemClock,
     random: systemRandom,
