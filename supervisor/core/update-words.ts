@@ -1,7 +1,7 @@
 // What --plan says of an update or rollback before it is begun: each step with what it does and how long at most, and
 // what a way back would cost. Pure.
 
-import { formatDuration, formatSize } from "../../config/units.ts";
+import { formatSize } from "../../config/units.ts";
 import type { CourseStep } from "./update-course.ts";
 import type { UpdatePlanned } from "./update-plan.ts";
 
@@ -19,7 +19,12 @@ export interface PlanFacts {
 }
 
 /** Whole seconds, rounded up: figures of a plan are bounds. */
-const atMost = (ms: number): string => formatDuration(Math.ceil(ms / 1_000) * 1_000);
+function atMost(ms: number): string {
+  const seconds = Math.ceil(ms / 1_000);
+  if (seconds < 60) return `${seconds} s`;
+  const rest = seconds % 60;
+  return rest === 0 ? `${seconds / 60} min` : `${Math.floor(seconds / 60)} min ${rest} s`;
+}
 
 /** What `step` does, for its line of the plan; empty where its name says all. */
 export function stepNote(step: CourseStep, plan: UpdatePlanned | null, facts: PlanFacts): string {
@@ -77,6 +82,10 @@ export function updateNotes(plan: UpdatePlanned, facts: PlanFacts): string[] {
   else
     notes.push(
       `Workers drain first (${plan.reasons.join("; ")}): at most ${atMost(plan.worstWithoutWorkersMs)} without a worker. Turns asked meanwhile wait in line; a running one that does not end in time is closed with its message.`,
+    );
+  if (plan.reasons.some((reason) => reason.includes("has format")))
+    notes.push(
+      "Jobs of the new format are run by the new release alone: should it be taken back, turns among them are closed at their claim limit and other work waits for it.",
     );
   if (plan.queueMigration) notes.push("The queue's own schema changes, which counts as incompatible.");
   if (plan.worstDowntimeMs === 0) {
