@@ -68,6 +68,14 @@ export interface MarkedProcess {
   readonly command: string;
 }
 
+/** Whether the kernel killed a process of this machine for want of memory. */
+export interface OomKills {
+  /** Looks at its counter; called steadily, so that a rise has its time. */
+  look(): void;
+  /** Within the last seconds; true also where the counter cannot be read: then it may have been so. */
+  lately(): boolean;
+}
+
 export interface ProcessTable {
   /** The identity of `pid` now, or null when there is none or it is a zombie. */
   identify(pid: number): ProcessIdentity | null;
