@@ -88,7 +88,7 @@ async function fill(
       verbatimSymlinks: true,
     }).catch((cause: unknown) => {
       if ((cause as NodeJS.ErrnoException).code === "ENOSPC") throw cause;
-      throw new OwlError("release.changed", `${path} cannot be copied from ${source}.`, {
+      throw new OwlError("release.changed", `${path} cannot be copied from ${source}: ${asError(cause).message}.`, {
         next: "Nothing was changed. Build the release again with `npm run release`.",
         cause,
       });
