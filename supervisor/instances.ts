@@ -21,7 +21,7 @@ import type { InstanceBook } from "./instance-book.ts";
 import { configHash, envHashes, exitFifo, launchRequest } from "./instance-launch.ts";
 import type { Journal } from "./journal.ts";
 import type { Measures } from "./measures.ts";
-import type { ExitReport, ProcessTable, ProxySet, RunningProcess, Spawner } from "./ports.ts";
+import type { ExitReport, OomKills, ProcessTable, ProxySet, RunningProcess, Spawner } from "./ports.ts";
 import type { Routing } from "./routing.ts";
 import type { Store } from "./state/store.ts";
 
@@ -48,6 +48,7 @@ export interface InstanceParts {
   readonly config: () => Config;
   readonly app: () => AppConfig | null;
   readonly freePort: () => Promise<number>;
+  readonly oomKills: OomKills;
   /** Tells the rollouts what happened to an instance. */
   readonly milestone: (instance: Instance, event: Milestone, elapsedMs: number, message?: string) => void;
   /** A process is gone for good (its worker row, what it left behind). */
@@ -78,7 +79,7 @@ export interface Instances {
 }
 
 export function createInstances(parts: InstanceParts): Instances {
-  const { clock, book, journal, table, paths } = parts;
+  const { clock, book, journal, table, paths, oomKills } = parts;
   const running = new Map<string, RunningProcess>();
   const departure = createDeparture(parts);
   /** Leader gone, group killed, not yet empty. */
@@ -177,7 +178,7 @@ export function createInstances(parts: InstanceParts): Instances {
     const instance = book.get(id);
     if (instance === null || !isLiving(instance)) return;
     const group = instance.identity === null ? "gone" : departure.killGroup(instance);
-    const lastExit = exitOf(report, instance.wasKilled, isoTime(clock.now()));
+    const lastExit = exitOf(report, instance.wasKilled, oomKills.lately(), isoTime(clock.now()));
     if (instance.wanted === "up") {
       crashed(instance, lastExit, failure);
     } else if (group === "sent") {
@@ -325,6 +326,7 @@ export function createInstances(parts: InstanceParts): Instances {
       }
     },
     tick() {
+      oomKills.look();
       for (const instance of book.all()) {
         if (instance.wanted === "up" && isDue(instance, clock.monotonicMs())) overdue(instance);
       }
@@ -333,7 +335,7 @@ export function createInstances(parts: InstanceParts): Instances {
         if (instance?.identity && table.groupMembers(instance.identity).length > 0) continue;
         emptying.delete(id);
         if (instance !== null)
-          ended(instance, instance.lastExit ?? exitOf({ known: false }, false, isoTime(clock.now())));
+          ended(instance, instance.lastExit ?? exitOf({ known: false }, false, false, isoTime(clock.now())));
       }
     },
     crashesOf: (service) => crashes.get(service) ?? [],

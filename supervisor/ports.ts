@@ -68,6 +68,14 @@ export interface MarkedProcess {
   readonly command: string;
 }
 
+/** Whether the kernel killed a process of this machine for want of memory. */
+export interface OomKills {
+  /** Looks at its counter; called steadily, so that a rise has its time. */
+  look(): void;
+  /** Within the last seconds; true also where the counter cannot be read: then it may have been so. */
+  lately(): boolean;
+}
+
 export interface ProcessTable {
   /** The identity of `pid` now, or null when there is none or it is a zombie. */
   identify(pid: number): ProcessIdentity | null;
@@ -327,6 +335,8 @@ export interface UpdateDatabase {
   copy(name: string, say: (message: string) => void, signal: AbortSignal): Promise<string>;
   /** Puts that copy in place; jobs in it are ended or requeued by the release at `codeRoot` before this resolves. */
   restore(path: string, codeRoot: string, say: (message: string) => void, signal: AbortSignal): Promise<void>;
+  /** Waiting jobs whose format is higher than the given one of their kind: code of those formats leaves them in line. */
+  newerJobs(formats: Readonly<Partial<Record<JobKind, { readonly format: number }>>>): Promise<number>;
   /** Rows written after the copy at `path` was taken: what a restore loses. */
   writesSince(path: string): Promise<WritesSince>;
   /** Removes every copy but those at `paths`, unfinished ones too. */

@@ -44,7 +44,7 @@ export interface UpdateRunnerParts {
 
 export type NewCourse = Pick<
   UpdateCourse,
-  "kind" | "source" | "overlapAsked" | "from" | "to" | "restoreFrom" | "approval" | "present"
+  "kind" | "source" | "overlapAsked" | "from" | "to" | "restoreFrom" | "approval" | "ownServices" | "present"
 >;
 
 export interface UpdateRunner {

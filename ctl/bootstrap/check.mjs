@@ -17,7 +17,7 @@ export async function runCheck() {
       `types of ${core}`,
       [tsc, "-p", core],
     ]),
-    ["lint and format", [join(modules, "@biomejs/biome/bin/biome"), "check", "--diagnostic-level=error", "."]],
+    ["lint and format", [join(modules, "@biomejs/biome/bin/biome"), "check", "--error-on-warnings", "."]],
     [
       "rules",
       [

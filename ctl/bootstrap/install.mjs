@@ -49,7 +49,7 @@ function matches(lock) {
 
 /** Only a package made for exactly this platform must be there: the others come and go with what needs them. */
 function isOurPlatform(entry) {
-  const names = (list, value) => list !== undefined && list.includes(value);
+  const names = (list, value) => list?.includes(value);
   return names(entry.os, process.platform) && names(entry.cpu, process.arch) && entry.libc === undefined;
 }
 

@@ -71,7 +71,6 @@ function step(request: ExportRequest, name: "migrate" | "prepare"): Record<strin
       OWL_HOME: "/var/lib/owl",
       OWL_RELEASE: request.version,
       OWL_APP_CONFIG: reference("OWL_APP_CONFIG"),
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: compose's own syntax for an optional variable.
       OWL_ADMIN_PASSWORD: "${OWL_ADMIN_PASSWORD:-}",
     },
     restart: "no",

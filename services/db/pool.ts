@@ -2,6 +2,8 @@
 // statement outlives `statementTimeoutMs` on the server.
 
 import pg from "pg";
+import type { Channel } from "./listen.ts";
+import { createNotifications } from "./notifications.ts";
 
 export interface SqlResult<Row> {
   readonly rows: Row[];
@@ -21,10 +23,20 @@ export interface Database extends Sql {
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** As `transaction`, but rolls back without an error when `work` returns undefined. */
   attempt<T>(work: (sql: Sql) => Promise<T | undefined>): Promise<T | undefined>;
+  /** Notifies soon, on its own: for what is committed already. */
+  notify(channel: Channel, payload: string): void;
+  /** Resolves when everything committed before is on disk: what a statement with LOOSE_COMMIT left open. */
+  flush(): Promise<void>;
   /** Pool size and use now. */
   counts(): { readonly max: number; readonly total: number; readonly idle: number; readonly waiting: number };
   stop(): Promise<void>;
 }
+
+/**
+ * As an item of a statement's select list: its transaction's commit does not wait for the disk. For what promises
+ * nothing before `flush`. Lost in a crash of the server are then the last commits, all of them from one instant on.
+ */
+export const LOOSE_COMMIT = "set_config('synchronous_commit', 'off', true)";
 
 export interface PoolOptions {
   readonly url: string;
@@ -70,6 +82,7 @@ export function createDatabase(options: PoolOptions): Database {
     idle_in_transaction_session_timeout: timeoutMs,
   });
   pool.on("error", options.onError);
+  const notifications = createNotifications(sqlOf(pool), options.onError);
   let stopped: Promise<void> | null = null;
 
   async function attempt<T>(work: (sql: Sql) => Promise<T | undefined>): Promise<T | undefined> {
@@ -104,6 +117,11 @@ export function createDatabase(options: PoolOptions): Database {
       const done = await attempt(async (sql) => ({ value: await work(sql) }));
       return (done as { value: T }).value;
     },
+    notify: notifications.note,
+    async flush() {
+      // The smallest thing that is written and waited for; the server writes what came before in front of it.
+      await pool.query({ name: "owl_flush", text: "SELECT pg_logical_emit_message(true, 'owl', ''::text)" });
+    },
     counts: () => ({
       max: options.max,
       total: pool.totalCount,
@@ -111,7 +129,7 @@ export function createDatabase(options: PoolOptions): Database {
       waiting: pool.waitingCount,
     }),
     stop() {
-      stopped ??= pool.end();
+      stopped ??= notifications.sent().then(() => pool.end());
       return stopped;
     },
   };

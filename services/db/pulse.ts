@@ -100,7 +100,10 @@ export function createPulse(options: PulseOptions): Pulse {
       // A server that hangs never answers the goodbye.
       if (old) await Promise.race([old.end().catch(() => undefined), clock.sleep(1_000)]);
     },
-    nudge: () => nudged.abort(),
+    nudge: () => {
+      // With a reason, since making the default one costs a stack trace for each job.
+      if (!nudged.signal.aborted) nudged.abort("nudged");
+    },
     healthyForMs() {
       const now = clock.monotonicMs();
       if (healthySince === null || lastOkAt === null || now - lastOkAt > breakAfterMs) return 0;

@@ -1,14 +1,14 @@
 // The queue: the only file that imports pg-boss. A job's data is the id of its row in our tables; the row is the truth.
-// Invariants: enqueue, claim and settle run in the caller's transaction (no row without a job, no job without a row);
+// Invariants: enqueue and claim run in the caller's transaction (no row without a job, no job without a row that lasts);
 // pg-boss never runs a job again by itself (retryLimit 0); only `installQueue` touches its schema; a job of a format
 // this code does not know lies in a queue it never reads.
 //
-// work() is not used: we fetch inside the very transaction that claims our row. A claim on the wire when the drain
+// work() is not used: we fetch inside the very statement that claims our rows. A claim on the wire when the drain
 // begins is then rolled back, untouched, and no second LISTEN connection is needed.
 
 import { type Db, PgBoss } from "pg-boss";
 import { JOB_KINDS, type JobKind } from "../../config/config.ts";
-import { OwlError } from "../../config/errors.ts";
+import { invariant, OwlError } from "../../config/errors.ts";
 import { jobKindRow, knownFormats, type QueueDeclaration } from "../core/job-kinds.ts";
 import type { Database, Sql } from "./pool.ts";
 
@@ -33,20 +33,39 @@ export interface NewJob {
   readonly format?: number;
 }
 
+/** pg-boss's statement, and what names its caller's own parameters in a text: the n-th, from 1. */
+export type Around = (
+  statement: string,
+  parameter: (n: number) => string,
+) => { readonly text: string; readonly values: readonly unknown[] };
+
+/** Which waiting jobs, and how many at most. */
+export interface Fetch {
+  readonly kind: JobKind;
+  readonly format: number;
+  readonly limit: number;
+}
+
 export interface JobQueue {
   start(): Promise<void>;
   stop(): Promise<void>;
   /**
    * Puts the row `id` in line under the queue job id `queueJob`; workers wake when `sql` commits.
-   * `notify: false`: the caller's own statement wakes them (owl_jobs).
    */
-  enqueue(sql: Sql, kind: JobKind, job: NewJob & { readonly notify?: boolean }): Promise<void>;
+  enqueue(sql: Sql, kind: JobKind, job: NewJob): Promise<void>;
+  /** As `enqueue`, as part of the caller's own statement, which also wakes them (owl_jobs). */
+  enqueueWithin(sql: Sql, kind: JobKind, job: NewJob, around: Around): Promise<void>;
   /** As `enqueue`, for many rows in one statement. */
   enqueueMany(sql: Sql, kind: JobKind, jobs: readonly NewJob[]): Promise<void>;
-  /** Takes up to `limit` waiting jobs; undone when `sql` rolls back. */
-  fetch(sql: Sql, kind: JobKind, limit: number): Promise<readonly QueuedJob[]>;
-  /** Settles a fetched job as over, whatever its outcome (the outcome is our row's). */
-  complete(sql: Sql, job: QueuedJob): Promise<void>;
+  /**
+   * Takes up to `limit` waiting jobs of one format as part of the caller's own statement; undone when `sql` rolls back.
+   * Answers that statement's rows; pg-boss's gives it `id` (the queue job), `data` and "retryCount".
+   */
+  fetchWithin<Row extends object>(sql: Sql, wanted: Fetch, around: Around): Promise<readonly Row[]>;
+  /** Settles fetched jobs as over, whatever their outcome (the outcome is our rows'). */
+  complete(sql: Sql, ...jobs: readonly QueuedJob[]): Promise<void>;
+  /** As `complete`, soon, together with others: for a job whose row has ended already. */
+  completeSoon(job: QueuedJob): void;
   /**
    * Takes jobs out by id, waiting or not: their rows ended or got another job. Those of a newer format stay, and are
    * cleared away as stale by the code that knows them.
@@ -75,6 +94,34 @@ function adapter(sql: Sql): Db {
       // A text of several statements answers with one result each, of which pg-boss wants the last.
       const last = Array.isArray(result) ? result.at(-1) : result;
       return { rows: (last as { rows?: object[] } | undefined)?.rows ?? [] };
+    },
+  };
+}
+
+/** Runs pg-boss's one statement within the caller's; pg-boss itself gets `given`, and never our errors. */
+function createWithin<Row extends object>(
+  sql: Sql,
+  around: Around,
+  given: readonly object[],
+): { readonly db: Db; rows(): readonly Row[] } {
+  let result: readonly Row[] | null = null;
+  let failure: unknown = null;
+  return {
+    db: {
+      async executeSql(text, values = []) {
+        const { text: whole, values: own } = around(text, (n) => `$${values.length + n}`);
+        try {
+          result = (await sql.query<Row>(whole, [...values, ...own])).rows;
+        } catch (error) {
+          failure = error;
+        }
+        return { rows: [...given] };
+      },
+    },
+    rows() {
+      if (failure !== null) throw failure;
+      invariant(result !== null, "pg-boss runs one statement to enqueue or to fetch");
+      return result;
     },
   };
 }
@@ -164,19 +211,40 @@ export function createQueue(options: QueueOptions): JobQueue {
     data: { id: job.id },
     priority: job.priority ?? 0,
   });
+  const over: QueuedJob[] = [];
+  let settling: Promise<void> | null = null;
+
+  async function complete(sql: Sql, ...jobs: readonly QueuedJob[]): Promise<void> {
+    for (const [name, alike] of Map.groupBy(jobs, ({ kind, format }) => queueName(kind, format))) {
+      const attempts = alike.map(({ queueJob, retryCount }) => ({ id: queueJob, retryCount }));
+      await boss.complete(name, attempts, null, { db: adapter(sql) });
+    }
+  }
+
+  /** A job that cannot be settled is left to pg-boss's own backstop: its row has ended, nobody runs it again. */
+  async function settleAll(): Promise<void> {
+    while (over.length > 0) await complete(options.database, ...over.splice(0)).catch(options.onError);
+  }
+
   return {
     async start() {
       await boss.start();
       await checkQueues(boss);
     },
     async stop() {
+      await settling;
       await boss.stop({ graceful: false, close: false });
     },
     async enqueue(sql, kind, job) {
       const { data: payload, ...rest } = data(job);
       await boss.send(queueName(kind, formatOf(kind, job)), payload, { ...rest, db: adapter(sql) });
-      if (job.notify === false) return;
       await sql.query("SELECT pg_notify('owl_jobs', $1)", [kind]);
+    },
+    async enqueueWithin(sql, kind, job, around) {
+      const { data: payload, ...rest } = data(job);
+      const statement = createWithin(sql, around, [{ id: job.queueJob }]);
+      await boss.send(queueName(kind, formatOf(kind, job)), payload, { ...rest, db: statement.db });
+      statement.rows();
     },
     async enqueueMany(sql, kind, jobs) {
       if (jobs.length === 0) return;
@@ -186,21 +254,17 @@ export function createQueue(options: QueueOptions): JobQueue {
       }
       await sql.query("SELECT pg_notify('owl_jobs', $1)", [kind]);
     },
-    async fetch(sql, kind, limit) {
-      const found: QueuedJob[] = [];
-      // Older formats first: what lies there was accepted before the last update.
-      for (const format of knownFormats(kind)) {
-        const batchSize = limit - found.length;
-        if (batchSize === 0) break;
-        const jobs = await boss.fetch<{ id: string }>(queueName(kind, format), { batchSize, db: adapter(sql) });
-        for (const job of jobs)
-          found.push({ kind, id: job.data.id, queueJob: job.id, retryCount: job.retryCount, format });
-      }
-      return found;
+    async fetchWithin<Row extends object>(sql: Sql, { kind, format, limit }: Fetch, around: Around) {
+      const statement = createWithin<Row>(sql, around, []);
+      await boss.fetch(queueName(kind, format), { batchSize: limit, db: statement.db });
+      return statement.rows();
     },
-    async complete(sql, job) {
-      const fenced = { id: job.queueJob, retryCount: job.retryCount };
-      await boss.complete(queueName(job.kind, job.format), fenced, null, { db: adapter(sql) });
+    complete,
+    completeSoon(job) {
+      over.push(job);
+      settling ??= settleAll().finally(() => {
+        settling = null;
+      });
     },
     async remove(sql, kind, queueJobs) {
       if (queueJobs.length === 0) return;

@@ -3,7 +3,8 @@
 
 import { jobKindRow } from "../core/job-kinds.ts";
 import type { TurnCause, TurnEndState, TurnState } from "../core/turn.ts";
-import type { Sql } from "./pool.ts";
+import { LOOSE_COMMIT, type Sql } from "./pool.ts";
+import type { JobQueue } from "./queue.ts";
 
 export interface TurnRow {
   readonly id: string;
@@ -42,36 +43,59 @@ export interface NewTurn {
   readonly claimMs: number;
 }
 
-/** Inserts a queued turn and its first event and wakes workers and streams; false when it runs already or is not that account's. */
-export async function insertTurn(sql: Sql, turn: NewTurn): Promise<boolean> {
-  const { rowCount } = await sql.query(
-    `WITH accepted AS (
+/**
+ * A queued turn, its queue job and its first event, in one statement that wakes workers and streams. Its commit is not
+ * waited for on disk: `flush` before anybody is told. "running": one of that conversation has not ended yet;
+ * "notFound": there is no such conversation of that account. Either ends the caller's transaction, if there is one.
+ */
+export async function acceptTurn(
+  sql: Sql,
+  queue: Pick<JobQueue, "enqueueWithin">,
+  turn: NewTurn,
+): Promise<"accepted" | "running" | "notFound"> {
+  const job = { id: turn.id, queueJob: turn.queueJob };
+  try {
+    await queue.enqueueWithin(sql, "chat", job, (insert, parameter) => ({
+      text: acceptText(insert, parameter),
+      values: [
+        turn.id,
+        turn.conversationId,
+        turn.accountId,
+        turn.text,
+        turn.queueJob,
+        turn.claimMs,
+        jobKindRow("chat").format,
+      ],
+    }));
+    return "accepted";
+  } catch (error) {
+    const { code, constraint, column } = error as { code?: string; constraint?: string; column?: string };
+    if (code === "23505" && constraint === "turn_one_running") return "running";
+    if (code === "23502" && column === "conversation_id") return "notFound";
+    throw error;
+  }
+}
+
+// A conversation that is not there is NULL, which the table refuses: the queue job must not come to be without its turn.
+function acceptText(insert: string, parameter: (n: number) => string): string {
+  const [id, conversationId, accountId, text, queueJob, claimMs, format] = [1, 2, 3, 4, 5, 6, 7].map(parameter);
+  return `WITH queued AS (${insert}),
+     loose AS MATERIALIZED (SELECT ${LOOSE_COMMIT}),
+     accepted AS (
        INSERT INTO owl.turn (id, conversation_id, account_id, text, queue_job, claim_deadline_at, format)
-       SELECT $1, c.id, c.account_id, $4, $5, clock_timestamp() + make_interval(secs => $6::float8 / 1000), $7
-         FROM owl.conversation c WHERE c.id = $2 AND c.account_id = $3 AND c.deleted_at IS NULL
-       ON CONFLICT (conversation_id) WHERE state IN ('queued', 'running') DO NOTHING RETURNING id),
+       VALUES (${id}, (SELECT c.id FROM owl.conversation c
+                        WHERE c.id = ${conversationId} AND c.account_id = ${accountId} AND c.deleted_at IS NULL),
+               ${accountId}, ${text}, ${queueJob}, clock_timestamp() + make_interval(secs => ${claimMs}::float8 / 1000),
+               ${format})
+       RETURNING id, conversation_id),
      titled AS (
-       UPDATE owl.conversation SET updated_at = clock_timestamp(),
-              title = CASE WHEN title = '' THEN left(regexp_replace($4, '\\s+', ' ', 'g'), 80) ELSE title END
-        WHERE id = $2 AND EXISTS (SELECT 1 FROM accepted)),
+       UPDATE owl.conversation c SET updated_at = clock_timestamp(),
+              title = CASE WHEN title = '' THEN left(regexp_replace(${text}, '\\s+', ' ', 'g'), 80) ELSE title END
+         FROM accepted WHERE c.id = accepted.conversation_id),
      noted AS (
        INSERT INTO owl.turn_event (turn_id, seq, kind, data)
        SELECT id, 1, 'state', '{"state":"queued"}' FROM accepted)
-     SELECT pg_notify('owl_jobs', 'chat'), pg_notify('owl_turn', id::text) FROM accepted`,
-    [turn.id, turn.conversationId, turn.accountId, turn.text, turn.queueJob, turn.claimMs, jobKindRow("chat").format],
-  );
-  return rowCount === 1;
-}
-
-/** Stores the `state: running` event of a fresh claim (in the claim's transaction). */
-export async function recordTurnRunning(sql: Sql, id: string): Promise<void> {
-  await sql.query(
-    `WITH noted AS (
-       INSERT INTO owl.turn_event (turn_id, seq, kind, data)
-       SELECT $1, coalesce(max(seq), 0) + 1, 'state', '{"state":"running"}' FROM owl.turn_event WHERE turn_id = $1)
-     SELECT pg_notify('owl_turn', $1::text)`,
-    [id],
-  );
+     SELECT pg_notify('owl_jobs', 'chat'), pg_notify('owl_turn', id::text) FROM accepted, loose`;
 }
 
 export interface NewTurnEvent {
@@ -83,6 +107,7 @@ export interface NewTurnEvent {
  * Appends events of a running turn in order; null when the claim is lost (nothing was stored), else the last event's
  * number. `repeat`: these very events were sent before and it is not known whether they were stored; `after` is the
  * number the turn's last event had then, null before the first ones. They are stored unless they are there already.
+ * The caller notifies (owl_turn).
  */
 export async function appendTurnEvents(
   sql: Sql,
@@ -103,7 +128,7 @@ export async function appendTurnEvents(
        SELECT missing.id, missing.seq + v.n, v.event->>'kind', v.event->'data'
          FROM missing, jsonb_array_elements($3::jsonb) WITH ORDINALITY AS v(event, n)
        RETURNING seq)
-     SELECT greatest(base.seq, (SELECT max(seq) FROM stored)) AS seq, pg_notify('owl_turn', $1::text) FROM base`,
+     SELECT greatest(base.seq, (SELECT max(seq) FROM stored)) AS seq FROM base`,
     [turn.id, turn.attempt, JSON.stringify(events), repeat !== null, repeat?.after ?? null],
   );
   return rows[0]?.seq ?? null;
@@ -116,7 +141,7 @@ export interface TurnEnding {
 }
 
 // The end event is stored with the ending, so that a stream always finds one.
-const END_TURN = (guard: string) => `
+const END_TURN = (guard: string, told = "pg_notify('owl_turn', id::text), ") => `
   WITH ended AS (
     UPDATE owl.turn t SET state = $2, cause = $3, message = $4, ended_at = clock_timestamp(),
            answer = (SELECT string_agg(v.data->>'text', '' ORDER BY v.seq) FROM owl.turn_event v
@@ -128,15 +153,18 @@ const END_TURN = (guard: string) => `
     INSERT INTO owl.turn_event (turn_id, seq, kind, data)
     SELECT ended.id, coalesce((SELECT max(seq) FROM owl.turn_event WHERE turn_id = ended.id), 0) + 1, 'end',
            jsonb_build_object('state', $2::text, 'message', $4::text) FROM ended)
-  SELECT pg_notify('owl_turn', id::text), queue_job AS "queueJob" FROM ended`;
+  SELECT ${told}queue_job AS "queueJob" FROM ended`;
 
-/** A worker ends the turn it runs; false when its claim is lost. */
+const END_OWN_TURN = "t.attempt = $5 AND t.state = 'running'";
+
+/** A worker ends the turn it runs; false when its claim is lost. `tell` false: the caller notifies (owl_turn) after it. */
 export async function endTurn(
   sql: Sql,
   turn: { readonly id: string; readonly attempt: number },
   ending: TurnEnding,
+  tell = true,
 ): Promise<boolean> {
-  const { rowCount } = await sql.query(END_TURN("t.attempt = $5 AND t.state = 'running'"), [
+  const { rowCount } = await sql.query(tell ? END_TURN(END_OWN_TURN) : END_TURN(END_OWN_TURN, ""), [
     turn.id,
     ending.state,
     ending.cause,
@@ -211,6 +239,24 @@ export async function listTurnEvents(sql: Sql, id: string, afterSeq: number): Pr
     [id, afterSeq],
   );
   return rows;
+}
+
+/** For how long a missed sweep (a machine switched off) may be made up for. */
+const FORGET_WINDOW_DAYS = 14;
+
+/**
+ * Removes the deltas of turns that ended more than `days` ago, and answers how many. The turn keeps its answer, its
+ * tool calls and its end; only a stream resumed in the middle of it needs them.
+ */
+export async function forgetDeltas(sql: Sql, days: number): Promise<number> {
+  const { rowCount } = await sql.query(
+    `DELETE FROM owl.turn_event v USING owl.turn t
+      WHERE t.ended_at < clock_timestamp() - make_interval(days => $1)
+        AND t.ended_at >= clock_timestamp() - make_interval(days => $1 + $2)
+        AND v.turn_id = t.id AND v.kind = 'delta'`,
+    [days, FORGET_WINDOW_DAYS],
+  );
+  return rowCount ?? 0;
 }
 
 export interface TurnToAnswer {

@@ -32,6 +32,8 @@ export interface JobContext {
    * Tries again for 25 s while the database is away. After "lostClaim" nothing may be written any more.
    */
   end(write: (sql: Sql) => Promise<boolean>): Promise<"ended" | "lostClaim">;
+  /** As `end`, for a `write` of one statement: it runs by itself, and the queue job is settled a moment later. */
+  endAtOnce(write: (sql: Sql) => Promise<boolean>): Promise<"ended" | "lostClaim">;
 }
 
 /** ended and lostClaim as `context.end` answered; handBack: the worker puts the row back in line. */

@@ -2,10 +2,21 @@
 // tools and their SQL; whatever the endpoint does wrong becomes one clear sentence.
 
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { APICallError, isStepCount, type ModelMessage, RetryError, streamText, type ToolSet, tool } from "ai";
+import {
+  APICallError,
+  isStepCount,
+  type ModelMessage,
+  RetryError,
+  type Schema,
+  streamText,
+  type ToolSet,
+  tool,
+  zodSchema,
+} from "ai";
 import type { AppConfig } from "../../config/config.ts";
 import { OwlError } from "../../config/errors.ts";
 import type { Text } from "../text/text.ts";
+import type { Tool } from "../tools/tool.ts";
 import type { Answering, Question, Responder } from "./responder.ts";
 
 const SILENCE_MS = 60_000;
@@ -23,6 +34,7 @@ export function createEndpointResponder(
     baseURL: model.baseUrl,
     ...(model.apiKey === null ? {} : { apiKey: model.apiKey }),
   });
+  const chat = provider(model.name);
   const silenceMs = options.silenceMs ?? SILENCE_MS;
 
   return async (question, answering) => {
@@ -42,7 +54,7 @@ export function createEndpointResponder(
     let finished = false;
     try {
       const result = streamText({
-        model: provider(model.name),
+        model: chat,
         instructions: words("model.instructions", { sources: question.sources.join(", ") }),
         messages: messagesOf(question),
         tools: toolsOf(question, answering, signal),
@@ -89,13 +101,22 @@ function messagesOf(question: Question): ModelMessage[] {
   return messages;
 }
 
+// As JSON Schema an input is the same for every turn: translated once.
+const schemas = new WeakMap<Tool["input"], Schema>();
+
+function schemaOf(input: Tool["input"]): Schema {
+  const schema = schemas.get(input) ?? zodSchema(input);
+  schemas.set(input, schema);
+  return schema;
+}
+
 function toolsOf(question: Question, answering: Answering, signal: AbortSignal): ToolSet {
   return Object.fromEntries(
     question.tools.map((one) => [
       one.name,
       tool({
         description: one.description,
-        inputSchema: one.input,
+        inputSchema: schemaOf(one.input),
         async execute(input: unknown) {
           try {
             return (await answering.call(one.name, input, signal)).value;

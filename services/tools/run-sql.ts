@@ -10,16 +10,28 @@ const input = z.object({
   sql: z.string().min(1).describe("One read-only PostgreSQL statement"),
 });
 
+let lastOffer: { readonly names: string; readonly input: z.ZodType<z.infer<typeof input>> } | null = null;
+
+/** The input with the sources' names; made anew only when they changed. */
+function inputFor(names: readonly string[]): z.ZodType<z.infer<typeof input>> {
+  const [first, ...rest] = names;
+  if (first === undefined) return input;
+  const key = JSON.stringify(names);
+  if (lastOffer?.names !== key) {
+    const offered = input.extend({ dataSource: z.enum([first, ...rest]) });
+    lastOffer = { names: key, input: offered as z.ZodType<z.infer<typeof input>> };
+  }
+  return lastOffer.input;
+}
+
 /** `run_sql`, offering the named sources to the model. */
 export function createRunSql(sources: Sources, names: readonly string[]): Tool<z.infer<typeof input>> {
-  const [first, ...rest] = names;
-  const offered = first === undefined ? input : input.extend({ dataSource: z.enum([first, ...rest]) });
   return {
     name: "run_sql",
     description:
       "Runs one read-only SQL statement (PostgreSQL) on a data source and returns its rows. " +
       "Long results are cut: aggregate, or use LIMIT.",
-    input: offered as z.ZodType<z.infer<typeof input>>,
+    input: inputFor(names),
     async run({ dataSource, sql }, { signal }) {
       const result = await sources.run(dataSource, sql.replace(/;\s*$/, ""), signal);
       return {

@@ -8,6 +8,9 @@ import type { Clock } from "../../config/time.ts";
 import type { Database } from "../db/pool.ts";
 import { runStatement, STATEMENT_LIMITS, type StatementLimits, type StatementResult } from "./statement.ts";
 
+/** Every turn asks for the names; what prepare added a moment ago may be missing for so long. */
+const NAMES_KEPT_MS = 1_000;
+
 export interface Sources {
   names(): Promise<readonly string[]>;
   /** Runs one read-only statement. Throws `source.notFound`, `source.away`, `sql.refused` (with the database's words). */
@@ -30,6 +33,7 @@ export function createSources(deps: SourcesDeps): Sources {
   const waiting: (() => void)[] = [];
   const open = new Set<pg.Client>();
   let inUse = 0;
+  let known: { readonly names: readonly string[]; readonly at: number } | null = null;
 
   async function all(): Promise<ReadonlyMap<string, string>> {
     const { rows } = await deps.db.query<{ name: string; url: string }>("SELECT name, url FROM owl.data_source");
@@ -95,8 +99,16 @@ export function createSources(deps: SourcesDeps): Sources {
     }
   }
 
+  async function names(): Promise<readonly string[]> {
+    const now = deps.clock.monotonicMs();
+    if (known !== null && now - known.at < NAMES_KEPT_MS) return known.names;
+    const found = [...(await all()).keys()];
+    known = { names: found, at: now };
+    return found;
+  }
+
   return {
-    names: async () => [...(await all()).keys()],
+    names,
     async run(source, sql, signal, values = []) {
       const url = (await all()).get(source);
       if (url === undefined) throw new OwlError("source.notFound", `There is no data source ${source}.`);

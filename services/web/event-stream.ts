@@ -79,10 +79,13 @@ export function createEventStreams(deps: { clock: Clock; random: Random; listene
     return reading;
   }
 
-  listener.onReconnect(() => {
+  const wakeAll = () => {
     reads.clear();
     for (const stream of open) stream.wake();
-  });
+  };
+  listener.onReconnect(wakeAll);
+  // A worker that was killed may have stored what it did not come to notify.
+  listener.on("owl_worker_gone", wakeAll);
 
   function watch(channel: Channel): void {
     if (watched.has(channel)) return;

@@ -25,8 +25,14 @@ export async function onceOnly<Body extends object>(
   request: FastifyRequest,
   answer: { readonly status: number; readonly body: Body },
   write: (sql: Sql) => Promise<void>,
+  /** "oneStatement": `write` is one statement, which needs no transaction around it when no key goes with it. */
+  shape: "transaction" | "oneStatement" = "transaction",
 ): Promise<{ readonly status: number; readonly body: Body }> {
   const key = keyOf(request);
+  if (key === null && shape === "oneStatement") {
+    await write(deps.db);
+    return answer;
+  }
   return deps.db.transaction(async (sql) => {
     if (key !== null) {
       const bodyHash = createHash("sha256")

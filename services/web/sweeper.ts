@@ -11,7 +11,7 @@ import { sweepSessions } from "../db/accounts.ts";
 import { forgetIdempotencyKeys } from "../db/idempotency-keys.ts";
 import type { Database } from "../db/pool.ts";
 import type { JobQueue } from "../db/queue.ts";
-import { endQueuedTurn, findUnclaimedTurns } from "../db/turns.ts";
+import { endQueuedTurn, findUnclaimedTurns, forgetDeltas } from "../db/turns.ts";
 import { expireUploads } from "../db/uploads.ts";
 import { forgetWorkers } from "../db/workers.ts";
 import type { Text } from "../text/text.ts";
@@ -21,7 +21,7 @@ export interface Sweeper {
   stop(): Promise<void>;
   /** Closes the turns past their claim limit; answers how many. */
   closeUnclaimed(): Promise<number>;
-  /** Forgets expired sessions, keys, workers and unfinished uploads. */
+  /** Forgets expired sessions, keys, workers, the deltas of old turns and unfinished uploads. */
   forget(): Promise<void>;
 }
 
@@ -29,6 +29,8 @@ const EVERY_MS = 1_000;
 const FORGET_EVERY_MS = 600_000;
 const AT_ONCE = 100;
 const UPLOAD_HOURS = 48;
+/** A day more than a session lasts: nobody signed in can still be in the middle of a stream that old. */
+const DELTA_DAYS = 31;
 
 export function createSweeper(deps: {
   readonly db: Database;
@@ -64,6 +66,7 @@ export function createSweeper(deps: {
     await sweepSessions(db);
     await forgetIdempotencyKeys(db);
     await forgetWorkers(db);
+    await forgetDeltas(db, DELTA_DAYS);
     if (deps.uploadsDir !== undefined) await forgetUploads(deps.uploadsDir);
   }
 

@@ -43,21 +43,33 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
   const controller = new AbortController();
   const log = deps.log.child({ kind: claim.kind, job: claim.id, attempt: claim.attempt });
 
-  /** `write` and the queue's settling in one transaction; tried again while the database is away. */
+  type Write = (sql: Sql) => Promise<boolean>;
+
+  /** `write` and the queue's settling in one transaction. */
+  const together = (write: Write) =>
+    db.attempt(async (sql) => {
+      if (!(await write(sql))) return undefined;
+      await queue.complete(sql, claim);
+      return true;
+    });
+
+  /** `write` by itself; the row has ended with it, so the queue job may be settled later. */
+  const atOnce = async (write: Write) => {
+    const ended = await write(db);
+    if (ended) queue.completeSoon(claim);
+    return ended;
+  };
+
+  /** Tried again while the database is away. */
   async function save(
-    write: (sql: Sql) => Promise<boolean>,
+    write: Write,
     done: HandlerResult,
-    forMs: number,
+    how: (write: Write) => Promise<boolean | undefined> = together,
   ): Promise<HandlerResult> {
-    const untilMs = clock.monotonicMs() + forMs;
+    const untilMs = clock.monotonicMs() + SAVE_FOR_MS;
     for (let tries = 1; ; tries++) {
       try {
-        const ended = await db.attempt(async (sql) => {
-          if (!(await write(sql))) return undefined;
-          await queue.complete(sql, claim);
-          return true;
-        });
-        return ended ? done : "lostClaim";
+        return (await how(write)) ? done : "lostClaim";
       } catch (error) {
         if (!isOutage(error) || clock.monotonicMs() >= untilMs) throw error;
         log.warn({ err: error, tries }, "outcome could not be saved; trying again");
@@ -83,20 +95,17 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
       const { lost } = await checkClaims(db, [claim]);
       return lost.length === 0;
     },
-    end: (write) => save(write, "ended", SAVE_FOR_MS) as Promise<"ended" | "lostClaim">,
+    end: (write) => save(write, "ended") as Promise<"ended" | "lostClaim">,
+    endAtOnce: (write) => save(write, "ended", atOnce) as Promise<"ended" | "lostClaim">,
   };
 
   async function handBack(): Promise<HandlerResult> {
     const queueJob = deps.random.uuid();
-    return save(
-      async (sql) => {
-        if (!(await handBackRow(sql, claim, queueJob))) return false;
-        await queue.enqueue(sql, claim.kind, { id: claim.id, queueJob, format: claim.format, priority: 1 });
-        return true;
-      },
-      "handBack",
-      SAVE_FOR_MS,
-    );
+    return save(async (sql) => {
+      if (!(await handBackRow(sql, claim, queueJob))) return false;
+      await queue.enqueue(sql, claim.kind, { id: claim.id, queueJob, format: claim.format, priority: 1 });
+      return true;
+    }, "handBack");
   }
 
   /** The row as a lost job's, by its kind's rule: for a handler that is deaf or whose `fail` is broken. */
@@ -107,7 +116,7 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
       claimedBy: claim.worker,
       stopRequested: (controller.signal.reason as JobAborted | undefined)?.abortCause === "stopped",
     };
-    return save((sql) => lostEndings[claim.kind](sql, row, deps.text), "ended", SAVE_FOR_MS);
+    return save((sql) => lostEndings[claim.kind](sql, row, deps.text), "ended");
   }
 
   /** Our worker lives, so no reclaimer will look at this row: we try until the database is back. */

@@ -7,10 +7,8 @@ import { type AppConfig, JOB_KINDS, type JobKind } from "../../config/config.ts"
 import { asError } from "../../config/errors.ts";
 import type { AbortCause } from "../core/abort.ts";
 import { drainDeadlines, stopRule } from "../core/worker-drain.ts";
-import { type Claim, checkClaims, claimRow, handBackRow } from "../db/claims.ts";
+import { type Claim, checkClaims, claimJobs, handBackRow } from "../db/claims.ts";
 import type { Listener } from "../db/listen.ts";
-import type { Sql } from "../db/pool.ts";
-import { recordTurnRunning } from "../db/turns.ts";
 import { deregisterWorker, type JobsByKind, markDraining, type WorkerCounts } from "../db/workers.ts";
 import type { Handler, HandlerResult } from "../jobs/handler.ts";
 import { type JobDeps, type RunningJob, runJob } from "./running-job.ts";
@@ -50,6 +48,8 @@ export function createWorker(deps: WorkerDeps): Worker {
   const over = new AbortController();
   const claiming = new Map<JobKind, Promise<void>>();
   const again = new Set<JobKind>();
+  /** Kinds of which more may wait than had a place; of the others a notification (or the poll) tells. */
+  const mayWait = new Set<JobKind>(JOB_KINDS);
   const cancels: (() => void)[] = [];
   const counts = { finished: 0, handedBack: 0, cut: 0 };
   const loops: Promise<void>[] = [];
@@ -66,30 +66,26 @@ export function createWorker(deps: WorkerDeps): Worker {
     return byKind;
   }
 
-  async function noteClaim(sql: Sql, claim: Claim): Promise<void> {
-    if (claim.kind === "chat") await recordTurnRunning(sql, claim.id);
-    else await sql.query("SELECT pg_notify('owl_observe', $1)", [`${claim.kind}:${claim.id}`]);
-  }
-
-  /** One job of `kind`, claimed in one transaction; "stale": a queue job whose row no longer waits was cleared away. */
-  async function claimOne(kind: JobKind): Promise<Claim | "stale" | "none"> {
-    let committing: Claim | null = null;
+  /**
+   * Some jobs of `kind`, claimed in one transaction; "none": nothing waits. Half of what is free at a time, so that
+   * workers woken together share what came together.
+   */
+  async function claimSome(kind: JobKind): Promise<readonly Claim[] | "none"> {
+    let committing: readonly Claim[] = [];
+    const limit = Math.ceil(free(kind) / 2);
     try {
-      const claimed = await db.attempt<Claim | "stale">(async (sql) => {
-        const [job] = await queue.fetch(sql, kind, 1);
-        if (!job || drainStarted.signal.aborted) return undefined;
-        const claim = await claimRow(sql, job, deps.id);
-        if (claim === "refused") return undefined;
-        if (claim === "stale") await queue.complete(sql, job);
-        else await noteClaim(sql, claim);
+      const claimed = await db.attempt<readonly Claim[]>(async (sql) => {
+        const { claims, stale, refused } = await claimJobs(sql, queue, { kind, limit, worker: deps.id });
+        if (refused || claims.length + stale.length === 0) return undefined;
+        if (stale.length > 0) await queue.complete(sql, ...stale);
         // The last look before COMMIT: a claim that would come too late is rolled back, untouched.
         if (drainStarted.signal.aborted) return undefined;
-        if (claim !== "stale") committing = claim;
-        return claim;
+        committing = claims;
+        return claims;
       });
       return claimed ?? "none";
     } catch (error) {
-      if (committing !== null) unsure.note(committing);
+      for (const claim of committing) unsure.note(claim);
       throw error;
     }
   }
@@ -97,12 +93,17 @@ export function createWorker(deps: WorkerDeps): Worker {
   async function claimMore(kind: JobKind): Promise<void> {
     do {
       again.delete(kind);
+      mayWait.add(kind);
       while (free(kind) > 0 && !drainStarted.signal.aborted) {
-        const claimed = await claimOne(kind);
-        if (claimed === "none") break;
-        if (claimed === "stale") continue;
-        if (drainStarted.signal.aborted) await handBackUntouched(claimed);
-        else begin(claimed);
+        const claimed = await claimSome(kind);
+        if (claimed === "none") {
+          mayWait.delete(kind);
+          break;
+        }
+        for (const claim of claimed) {
+          if (drainStarted.signal.aborted) await handBackUntouched(claim);
+          else begin(claim);
+        }
       }
     } while (again.has(kind) && !drainStarted.signal.aborted);
   }
@@ -132,6 +133,8 @@ export function createWorker(deps: WorkerDeps): Worker {
   function begin(claim: Claim): void {
     const job = runJob(deps, deps.handlers[claim.kind], claim, drainStarted.signal);
     running.set(claim.id, job);
+    if (claim.kind === "chat") db.notify("owl_turn", claim.id);
+    else db.notify("owl_observe", `${claim.kind}:${claim.id}`);
     deps.onJobs();
     const cancelLimit =
       rule(claim.kind) === "budget"
@@ -149,7 +152,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     if (result === "handBack") counts.handedBack += 1;
     if (result === "lostClaim") log.warn({ kind: job.claim.kind, job: job.claim.id }, "claim was lost");
     deps.onJobs();
-    wake(job.claim.kind);
+    if (mayWait.has(job.claim.kind)) wake(job.claim.kind);
   }
 
   function abort(job: RunningJob, cause: AbortCause): void {

@@ -1,4 +1,5 @@
-// What is said of an exit. Pure. Invariant: "out of memory" is told as likely only, for nobody tells us for sure.
+// What is said of an exit. Pure. Invariant: "out of memory" is told as likely only: the kernel's counter says that it
+// killed something for want of memory just then, not whom.
 
 import type { LastExit } from "../../config/control-api.ts";
 
@@ -6,17 +7,17 @@ type ExitFacts =
   | { readonly known: true; readonly code: number | null; readonly signal: string | null }
   | { readonly known: false };
 
-/** What `status` says of an exit. `at`: ISO time. */
-export function exitOf(report: ExitFacts, killedByUs: boolean, at: string): LastExit {
+/** What `status` says of an exit. `oomKill`: the kernel killed for want of memory lately. `at`: ISO time. */
+export function exitOf(report: ExitFacts, killedByUs: boolean, oomKill: boolean, at: string): LastExit {
   if (!report.known) return { known: false, at };
-  // The kernel's out-of-memory killer leaves no more trace than this in a process of our own.
-  const outOfMemory = report.signal === "SIGKILL" && !killedByUs ? "likely" : "no";
+  const outOfMemory = report.signal === "SIGKILL" && !killedByUs && oomKill ? "likely" : "no";
   return { known: true, code: report.code, signal: report.signal, at, outOfMemory };
 }
 
 /** The exit in a few words. */
 export function describeExit(exit: LastExit): string {
   if (!exit.known) return "exit code not known: it was started by an earlier owld";
-  if (exit.signal !== null) return exit.signal;
+  if (exit.signal !== null)
+    return exit.outOfMemory === "likely" ? `${exit.signal}, likely for want of memory` : exit.signal;
   return exit.code === null ? "no process" : `exit code ${exit.code}`;
 }

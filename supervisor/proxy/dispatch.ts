@@ -191,7 +191,7 @@ export class Dispatch {
     const upstream = this.#deps.upstreams.pick(route, this.#tried);
     if (upstream !== null) {
       if (this.#tried !== null) this.#countRetry(upstream, this.#ledger?.at(-1)?.reason ?? "connectFailed");
-      this.#send(upstream, mayReuseConnection(this.#facts.method));
+      this.#send(upstream, mayReuseConnection(this.#facts.method) && this.#facts.bodyBytes === 0);
       return true;
     }
     if (this.#failures === null) return false;

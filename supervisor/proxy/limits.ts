@@ -2,9 +2,12 @@
 
 /** Largest head of an upstream's answer, in bytes. */
 export const RESPONSE_HEADER_BYTES = 64 * 1024;
-/** What is still read of a refused request before the connection ends, so that the client can read the answer. */
-export const LINGER_BYTES = 1024 * 1024;
-export const LINGER_MS = 1_000;
+/**
+ * How long what a client still sends behind its answer is read and dropped: ending at once would be a reset, which takes
+ * the answer from a client that sends all before it reads. At most so long in all, and so long after its last byte.
+ */
+export const LINGER_MS = 30_000;
+export const LINGER_SILENCE_MS = 2_000;
 /** Idle upstream connections: closed below the 5 s after which Node's servers close them by default. */
 export const UPSTREAM_IDLE_MS = 4_000;
 /** Idle connections kept per upstream. */

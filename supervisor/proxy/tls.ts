@@ -9,7 +9,7 @@ import type { Clock } from "../../config/time.ts";
 import { NO_CONTEXT, rawAnswer } from "./answers.ts";
 import { hostName } from "./core/route-match.ts";
 import type { Counters } from "./counters.ts";
-import { LINGER_MS } from "./limits.ts";
+import { LINGER_SILENCE_MS } from "./limits.ts";
 import type { Log } from "./log.ts";
 
 const LOOK_MS = 2_000;
@@ -114,7 +114,7 @@ export function redirectToTls(socket: Socket, port: number, timeoutMs: number, c
     if (!head.includes("\r\n\r\n") && head.length <= REDIRECT_HEAD_BYTES) return;
     counters.refuse("redirected");
     socket.end(redirectAnswer(head, port));
-    clock.after(LINGER_MS, () => socket.destroy(), { unref: true });
+    clock.after(LINGER_SILENCE_MS, () => socket.destroy(), { unref: true });
   });
 }
 

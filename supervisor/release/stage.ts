@@ -12,7 +12,7 @@ import { readManifest, verifyRelease } from "./verify.ts";
 
 const STAGING = ".staging-";
 const REMOVING = ".removing-";
-/** Folders this very process is filling or removing. */
+/** Folders this very process is filling or removing: an update may be asked for while a start still cleans up. */
 const inUse = new Set<string>();
 
 export interface StagedRelease {
@@ -30,7 +30,8 @@ export async function stageRelease(
   signal: AbortSignal,
 ): Promise<StagedRelease> {
   await mkdir(releases, { recursive: true, mode: 0o755 });
-  await removeStagingLeftovers(releases);
+  // Space lost, no more: one that cannot be removed stops no staging.
+  await removeStagingLeftovers(releases).catch(() => []);
   const staging = join(releases, `${STAGING}${token}`);
   inUse.add(staging);
   try {
@@ -118,7 +119,7 @@ async function fill(
       verbatimSymlinks: true,
     }).catch((cause: unknown) => {
       if ((cause as NodeJS.ErrnoException).code === "ENOSPC") throw cause;
-      throw new OwlError("release.changed", `${path} cannot be copied from ${source}.`, {
+      throw new OwlError("release.changed", `${path} cannot be copied from ${source}: ${asError(cause).message}.`, {
         next: "Nothing was changed. Build the release again with `npm run release`.",
         cause,
       });

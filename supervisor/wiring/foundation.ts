@@ -9,6 +9,7 @@ import { markOf } from "../instance-launch.ts";
 import { createJournal } from "../journal.ts";
 import { createMeasures } from "../measures.ts";
 import { createProcessTable } from "../process/group-signal.ts";
+import { createOomKills } from "../process/oom-kills.ts";
 import { createProcReader } from "../process/proc-identity.ts";
 import { createSpawner } from "../process/spawn.ts";
 import { openStore } from "../state/store.ts";
@@ -39,6 +40,7 @@ export function openFoundation(config: Config, log: Logger) {
     warnings,
     reader,
     bootId: reader.bootId,
+    oomKills: createOomKills(clock),
     table,
     spawner: createSpawner({ clock, table, reader }),
     mark: markOf(paths.home),

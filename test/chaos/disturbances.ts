@@ -3,7 +3,10 @@
 
 import { systemClock } from "../../config/system-time.ts";
 
-/** `worker`: running jobs may be lost. `database`: jobs and API requests may fail. `supervisor`: crashes stay unseen. */
+/**
+ * `worker`: running jobs may be lost. `database`: jobs and API requests may fail. `supervisor`: crashes stay unseen.
+ * `workerFleet`: an update has asked all workers to stop; nothing is lost by that.
+ */
 export type Disturbed = "requests" | "inFlight" | "worker" | "database" | "supervisor" | "replicas" | "workerFleet";
 
 export interface Disturbance {

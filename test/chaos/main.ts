@@ -5,6 +5,7 @@ import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { systemClock } from "../../config/system-time.ts";
 import { FAULT_NAMES, type FaultName, faultNames } from "./plan/schedule.ts";
+import { type ChaosReleases, makeReleases } from "./releases.ts";
 import { reportLines } from "./report.ts";
 import { runChaos } from "./run.ts";
 
@@ -14,6 +15,7 @@ const USAGE = `npm run chaos -- [options]
   --minutes M      how long faults are made, each run (default 5)
   --faults a,b     only these faults ("none": operations alone)
   --every SECONDS  mean distance of two faults (default 7)
+  --no-updates     restarts only: no releases are built, no update or rollback is made
   --out FILE       the whole report as JSON
   --keep           leave the home behind
   --quiet          no timeline while it runs
@@ -31,19 +33,40 @@ async function main(): Promise<number> {
     process.stdout.write(`${USAGE}\n`);
     return 0;
   }
+  const releases = wanted.updates ? await makeReleases() : null;
+  try {
+    return await runAll(wanted, releases);
+  } finally {
+    await releases?.remove();
+  }
+}
+
+/** Every seed in turn; the report file is written anew after each, so that a stopped series is not lost. */
+async function runAll(wanted: ReturnType<typeof read>, releases: ChaosReleases | null): Promise<number> {
   let violations = 0;
   const reports: object[] = [];
   for (let n = 0; n < wanted.seeds; n++) {
+    const seed = wanted.seed + n;
     const report = await runChaos({
-      seed: wanted.seed + n,
+      seed,
       minutes: wanted.minutes,
       faults: wanted.faults,
       faultEveryMs: wanted.everyMs,
       operationEveryMs: 15_000,
+      releases,
+      strict: true,
       load: { turns: 5, playbooks: 2, plain: 4, recordings: 8 },
       echo: wanted.quiet ? () => undefined : (line) => process.stderr.write(`${line}\n`),
       keep: wanted.keep,
+    }).catch((error: Error) => {
+      // Not even begun, or given up in the middle: the other seeds are still run.
+      process.stdout.write(`\nseed ${seed} came to no end: ${error.stack}\n`);
+      return null;
     });
+    if (report === null) {
+      violations += 1;
+      continue;
+    }
     violations += report.violations.length;
     process.stdout.write(`${reportLines(report).join("\n")}\n`);
     const { timeline, ...rest } = report;
@@ -62,6 +85,7 @@ function read() {
       faults: { type: "string" },
       every: { type: "string", default: "7" },
       out: { type: "string" },
+      "no-updates": { type: "boolean", default: false },
       keep: { type: "boolean", default: false },
       quiet: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
@@ -83,6 +107,7 @@ function read() {
     everyMs: number("every", values.every) * 1_000,
     faults,
     out: values.out,
+    updates: !values["no-updates"],
     keep: values.keep,
     quiet: values.quiet,
     help: values.help,

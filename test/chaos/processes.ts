@@ -43,16 +43,21 @@ function kindOf(command: string): Found["kind"] {
 
 /** Children of the postmaster that serve a client (`postgres: owl: owl owl [local] …`). */
 export function backendsOf(home: string): readonly number[] {
+  return databasePids(home).filter((pid) => /\[local\]/.test(read(`/proc/${pid}/cmdline`)));
+}
+
+/** The postmaster and all of its children; empty when there is none. */
+export function databasePids(home: string): readonly number[] {
   const postmaster = processesOf(home).find((one) => one.kind === "postmaster");
   if (postmaster === undefined) return [];
-  return readdirSync("/proc")
+  const children = readdirSync("/proc")
     .map(Number)
     .filter((pid) => Number.isInteger(pid))
     .filter((pid) => {
       const stat = read(`/proc/${pid}/stat`);
-      const parent = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
-      return parent === postmaster.pid && /\[local\]/.test(read(`/proc/${pid}/cmdline`));
+      return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]) === postmaster.pid;
     });
+  return [postmaster.pid, ...children];
 }
 
 /** The running postmaster's pid by its own file; null when there is none. */

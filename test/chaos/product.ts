@@ -3,10 +3,10 @@
 
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Status } from "../../config/control-api.ts";
 import { systemClock } from "../../config/system-time.ts";
 import { freeLoopbackPort } from "./outside/listen-on-loopback.ts";
@@ -25,16 +25,21 @@ export interface Product {
   ctl(...args: readonly string[]): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>;
   /** What owld says, or null when it does not within `timeoutMs`. */
   status(timeoutMs?: number): Promise<Status | null>;
+  /** Sessions with the database that one instance of each service may hold, as owld was configured. */
+  declared(): Promise<Readonly<Record<string, number>>>;
   log(): string;
-  /** An orderly stop; resolves with what is left behind. Then everything of the home is ended and removed. */
-  stop(keep: boolean): Promise<readonly string[]>;
+  /**
+   * An orderly stop; resolves with what is left behind. Then everything of the home is ended and removed, unless `keep`;
+   * its logs are put before into the folder that `logsTo` names, if any.
+   */
+  stop(keep: boolean, logsTo?: (left: readonly string[]) => string | null): Promise<readonly string[]>;
 }
 
 export interface ProductWanted {
   /** Text of owl.yaml below `proxy.listen`, given the home. */
   readonly yaml: (home: string) => string;
-  /** Before the first start: a mount, for one. */
-  readonly prepare?: (home: string) => Promise<void>;
+  /** Before the first start: a mount, for one. Resolves with what `npm start` finds in its environment besides. */
+  readonly prepare?: (home: string) => Promise<Readonly<Record<string, string>>>;
   readonly release?: (home: string) => Promise<void>;
 }
 
@@ -45,7 +50,7 @@ export async function createProduct(wanted: ProductWanted): Promise<Product> {
   const config = join(home, "owl.yaml");
   await mkdir(join(home, "state"));
   await writeFile(config, `proxy: {listen: "127.0.0.1:${port}"}\n${wanted.yaml(home)}`);
-  await wanted.prepare?.(home);
+  const more = await wanted.prepare?.(home);
   const env: NodeJS.ProcessEnv = {
     ...process.env,
     OWL_HOME: home,
@@ -58,6 +63,7 @@ export async function createProduct(wanted: ProductWanted): Promise<Product> {
   delete env.OWL_PORT;
   let child: ChildProcess | null = null;
   let ended = true;
+  const read = <T>(path: string, timeoutMs: number) => readControl<T>(join(home, "run/control.sock"), path, timeoutMs);
 
   const product: Product = {
     home,
@@ -65,7 +71,12 @@ export async function createProduct(wanted: ProductWanted): Promise<Product> {
     start() {
       const log = openSync(join(home, "start.log"), "a");
       ended = false;
-      const mine = spawn("npm", ["start"], { cwd: ROOT, env, stdio: ["ignore", log, log], detached: true });
+      const mine = spawn("npm", ["start"], {
+        cwd: ROOT,
+        env: { ...env, ...more },
+        stdio: ["ignore", log, log],
+        detached: true,
+      });
       closeSync(log);
       child = mine;
       mine.once("exit", () => {
@@ -87,9 +98,13 @@ export async function createProduct(wanted: ProductWanted): Promise<Product> {
           resolve({ code: error ? (typeof error.code === "number" ? error.code : 128) : 0, stdout, stderr });
         });
       }),
-    status: (timeoutMs = 3_000) => readStatus(join(home, "run/control.sock"), timeoutMs),
+    status: (timeoutMs = 3_000) => read<Status>("/v1/status", timeoutMs),
+    async declared() {
+      const told = await read<ConfigTold>("/v1/config", 10_000);
+      return Object.fromEntries((told?.config.services ?? []).map(({ name, connections }) => [name, connections]));
+    },
     log: () => readFileSync(join(home, "start.log"), "utf8"),
-    async stop(keep) {
+    async stop(keep, logsTo = () => null) {
       for (const one of processesOf(home)) if (one.state === "T") signalPid(one.pid, "SIGCONT");
       const supervisor = processesOf(home).find((one) => one.kind === "supervisor");
       if (supervisor !== undefined) {
@@ -101,17 +116,32 @@ export async function createProduct(wanted: ProductWanted): Promise<Product> {
       const left = processesOf(home);
       for (const one of left) signalPid(one.pid, one.kind === "postmaster" ? "SIGQUIT" : "SIGKILL");
       await systemClock.sleep(left.length > 0 ? 1_000 : 0);
+      const told = left.map((one) => `${one.pid} ${one.command}`);
+      const logs = logsTo(told);
+      if (logs !== null) await copyLogs(home, logs);
+      if (keep) return told;
       await wanted.release?.(home);
-      if (!keep) await rm(home, { recursive: true, force: true });
-      return left.map((one) => `${one.pid} ${one.command}`);
+      await rm(home, { recursive: true, force: true });
+      return told;
     },
   };
   return product;
 }
 
-function readStatus(socketPath: string, timeoutMs: number): Promise<Status | null> {
+async function copyLogs(home: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true });
+  for (const part of ["start.log", "logs", "state/owl.db"])
+    await cp(join(home, part), join(to, basename(part)), { recursive: true }).catch(() => undefined);
+}
+
+interface ConfigTold {
+  readonly config: { readonly services: readonly { readonly name: string; readonly connections: number }[] };
+}
+
+/** What owld answers on its control socket; null when it does not within `timeoutMs`. */
+function readControl<T>(socketPath: string, path: string, timeoutMs: number): Promise<T | null> {
   return new Promise((resolve) => {
-    const sent = request({ socketPath, path: "/v1/status", timeout: timeoutMs, agent: false }, (response) => {
+    const sent = request({ socketPath, path, timeout: timeoutMs, agent: false }, (response) => {
       let text = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => {
@@ -120,7 +150,7 @@ function readStatus(socketPath: string, timeoutMs: number): Promise<Status | nul
       response.on("error", () => resolve(null));
       response.on("end", () => {
         try {
-          resolve(response.statusCode === 200 ? (JSON.parse(text) as Status) : null);
+          resolve(response.statusCode === 200 ? (JSON.parse(text) as T) : null);
         } catch {
           resolve(null);
         }

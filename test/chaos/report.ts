@@ -11,6 +11,8 @@ export interface Report {
   readonly injected: Readonly<Record<string, number>>;
   readonly figures: Readonly<Record<string, unknown>>;
   readonly violations: readonly Violation[];
+  /** Where the product's logs lie, when there is something to look into. */
+  readonly logs: string | null;
   readonly timeline: Timeline;
 }
 
@@ -40,6 +42,7 @@ export function reportLines(report: Report): readonly string[] {
   );
   if (report.violations.length > 0)
     lines.push(`  again: npm run chaos -- --seed ${report.seed} --minutes ${report.minutes}`);
+  if (report.logs !== null) lines.push(`  logs: ${report.logs}`);
   return lines;
 }
 

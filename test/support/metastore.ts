@@ -2,9 +2,11 @@
 
 import { randomUUID } from "node:crypto";
 import { type Logger, pino } from "pino";
-import { createDatabase, type Database } from "../../services/db/pool.ts";
-import { createQueue, installQueue, type JobQueue } from "../../services/db/queue.ts";
-import { insertTurn } from "../../services/db/turns.ts";
+import type { JobKind } from "../../config/config.ts";
+import { type Claim, claimJobs } from "../../services/db/claims.ts";
+import { createDatabase, type Database, type Sql } from "../../services/db/pool.ts";
+import { type Around, createQueue, type Fetch, installQueue, type JobQueue } from "../../services/db/queue.ts";
+import { acceptTurn } from "../../services/db/turns.ts";
 import { registerWorker } from "../../services/db/workers.ts";
 import { startTestPostgres, type TestPostgres } from "./postgres.ts";
 import { migrate } from "./services.ts";
@@ -48,8 +50,7 @@ export async function startMetastore(): Promise<Metastore> {
       const [id, conversationId, queueJob] = [randomUUID(), randomUUID(), randomUUID()];
       await db.transaction(async (sql) => {
         await sql.query("INSERT INTO owl.conversation (id, account_id) VALUES ($1, $2)", [conversationId, accountId]);
-        await insertTurn(sql, { id, conversationId, accountId, text: "question", queueJob, claimMs });
-        await queue.enqueue(sql, "chat", { id, queueJob });
+        await acceptTurn(sql, queue, { id, conversationId, accountId, text: "question", queueJob, claimMs });
       });
       return { id, queueJob };
     },
@@ -62,4 +63,21 @@ export async function startMetastore(): Promise<Metastore> {
       await postgres.stop();
     },
   };
+}
+
+/** Claims that very row, as if its job alone had been fetched. */
+export async function claimRow(
+  sql: Sql,
+  row: { readonly kind: JobKind; readonly id: string; readonly queueJob: string },
+  worker: string,
+): Promise<Claim | "stale" | "refused"> {
+  const queue: Pick<JobQueue, "fetchWithin"> = {
+    async fetchWithin<Row extends object>(on: Sql, _wanted: Fetch, around: Around) {
+      const fetch = `SELECT $1::uuid AS id, jsonb_build_object('id', $2::text) AS data, 0 AS "retryCount"`;
+      const { text, values } = around(fetch, (n) => `$${n + 2}`);
+      return (await on.query<Row>(text, [row.queueJob, row.id, ...values])).rows;
+    },
+  };
+  const { claims, refused } = await claimJobs(sql, queue, { kind: row.kind, limit: 1, worker });
+  return claims[0] ?? (refused ? "refused" : "stale");
 }

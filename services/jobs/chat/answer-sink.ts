@@ -47,8 +47,10 @@ export function createAnswerSink(deps: AnswerSinkDeps): AnswerSink {
       const seq = await appendTurnEvents(db, turn, events, repeat);
       away = false;
       unsure = null;
-      if (seq !== null) lastSeq = seq;
-      else if (!lost) {
+      if (seq !== null) {
+        lastSeq = seq;
+        db.notify("owl_turn", turn.id);
+      } else if (!lost) {
         lost = true;
         deps.onLost();
       }

@@ -95,8 +95,11 @@ export function createChatHandler(deps: ChatDeps): Handler {
     return fail(context, done.failure);
   }
 
-  function write(context: JobContext, state: TurnEndState, cause: TurnCause, message: string | null) {
-    return context.end((sql) => endTurn(sql, context, { state, cause, message }));
+  async function write(context: JobContext, state: TurnEndState, cause: TurnCause, message: string | null) {
+    const result = await context.endAtOnce((sql) => endTurn(sql, context, { state, cause, message }, false));
+    // Also after a lost claim: it may be our own ending, saved before its answer got lost.
+    context.db.notify("owl_turn", context.id);
+    return result;
   }
 
   async function fail(context: JobContext, error: unknown): Promise<HandlerResult> {

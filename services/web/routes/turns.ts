@@ -3,8 +3,7 @@
 import { OwlError } from "../../../config/errors.ts";
 import { hasTurnEnded } from "../../core/turn.ts";
 import { requestStop } from "../../db/claims.ts";
-import { findConversation } from "../../db/conversations.ts";
-import { endQueuedTurn, findTurn, insertTurn, listTurnEvents, queuePosition, type TurnRow } from "../../db/turns.ts";
+import { acceptTurn, endQueuedTurn, findTurn, listTurnEvents, queuePosition, type TurnRow } from "../../db/turns.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
 import { accountOf } from "../sessions.ts";
@@ -42,25 +41,33 @@ export const turnRoutes: Routes = (app, deps) => {
       const account = accountOf(request);
       const turnId = deps.random.uuid();
       const queueJob = deps.random.uuid();
-      const answer = await onceOnly(deps, request, { status: 202, body: { turnId } }, async (sql) => {
-        const accepted = await insertTurn(sql, {
-          id: turnId,
-          conversationId: request.params.id,
-          accountId: account.id,
-          // PostgreSQL's text holds no NUL.
-          text: request.body.text.replaceAll("\u0000", ""),
-          queueJob,
-          claimMs: deps.config.turn.claimMs,
-        });
-        if (!accepted) {
-          const conversation = await findConversation(sql, request.params.id, account.id);
-          if (!conversation) throw new OwlError("conversation.notFound", "There is no such conversation.");
-          throw new OwlError("turn.running", "A turn of this conversation is still running.", {
-            next: "Wait for its end, or stop it.",
+      const answer = await onceOnly(
+        deps,
+        request,
+        { status: 202, body: { turnId } },
+        async (sql) => {
+          const accepted = await acceptTurn(sql, deps.queue, {
+            id: turnId,
+            conversationId: request.params.id,
+            accountId: account.id,
+            // PostgreSQL's text holds no NUL.
+            text: request.body.text.replaceAll("\u0000", ""),
+            queueJob,
+            claimMs: deps.config.turn.claimMs,
           });
-        }
-        await deps.queue.enqueue(sql, "chat", { id: turnId, queueJob, notify: false });
-      });
+          if (accepted === "notFound") {
+            throw new OwlError("conversation.notFound", "There is no such conversation.");
+          }
+          if (accepted === "running") {
+            throw new OwlError("turn.running", "A turn of this conversation is still running.", {
+              next: "Wait for its end, or stop it.",
+            });
+          }
+        },
+        "oneStatement",
+      );
+      // Nothing is promised before it is on disk; a kept answer may be another request's of this very moment.
+      await deps.db.flush();
       return reply.code(answer.status).send(answer.body);
     },
   );

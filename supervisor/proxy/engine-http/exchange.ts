@@ -41,6 +41,8 @@ export class HttpExchange implements MovableStream {
   #cancelConnect: (() => void) | null = null;
   #requestId = "";
   #status = 0;
+  /** Declared length of the request's body; null: chunked. */
+  #bodyBytes: number | null = 0;
   #bytesIn = 0;
   #bytesOut = 0;
   #over = false;
@@ -71,6 +73,7 @@ export class HttpExchange implements MovableStream {
       if (!request.complete) lingeringClose(request, deps);
       return;
     }
+    this.#bodyBytes = scan.bodyBytes;
     this.#requestId = requestIdOf(scan, () => deps.random.uuid());
     const headers = keptFlat(view, scan.dropped);
     headers.push(...forwardingFlat({ address, scheme: this.#d.scheme }, scan, this.#requestId));
@@ -186,7 +189,9 @@ export class HttpExchange implements MovableStream {
       answering = true;
       this.#respond(upstream, incoming, fail, () => {
         settled = true;
-        if (incoming.complete && out.writableFinished && out.shouldKeepAlive) pool.give(upstream, connection);
+        const isReusable = incoming.complete && out.writableFinished && out.shouldKeepAlive;
+        // Behind a body that its upstream may have ignored nobody else's request comes (CL.0).
+        if (isReusable && this.#bodyBytes === 0) pool.give(upstream, connection);
         else connection.close();
       });
     });
@@ -264,7 +269,7 @@ export class HttpExchange implements MovableStream {
       this.#out = null;
       this.#over = true;
       this.#logAccess();
-      if (unread) lingeringClose(request, this.#d.deps);
+      if (unread && !request.complete) this.#linger();
       // The agent frees the connection in the same turn as 'end'; give it back after that.
       setImmediate(done);
       if (this.#d.upgrade !== null) this.#d.upgrade.socket.end();
@@ -322,8 +327,14 @@ export class HttpExchange implements MovableStream {
       return;
     }
     this.#status = answerRaw(response, request, reason, this.#requestId, retryAfterS, this.#d.isDraining());
-    if (!request.complete) lingeringClose(request, deps);
+    if (!request.complete) this.#linger();
     this.#logAccess();
+  }
+
+  /** The answer came before the request's end: the rest is dropped, and no further request taken. */
+  #linger(): void {
+    this.#d.refused();
+    lingeringClose(this.#d.request, this.#d.deps);
   }
 
   #cut(): void {

@@ -5,7 +5,7 @@ import { type AnswerContext, type AnswerReason, answerFor } from "../answers.ts"
 import { keptFlat, viewOf } from "../core/head-view.ts";
 import { droppedTrailers } from "../core/response-head.ts";
 import type { EngineDeps } from "../engine.ts";
-import { LINGER_BYTES, LINGER_MS } from "../limits.ts";
+import { LINGER_MS, LINGER_SILENCE_MS } from "../limits.ts";
 
 /** Answers by ourselves; returns the status. The connection is closed after a refusal of the request itself. */
 export function answerRaw(
@@ -37,16 +37,32 @@ export function answerRaw(
   return answer.status;
 }
 
-/** Reads and drops what the client still sends, at most 1 MiB or 1 s, so that it can read the answer before the end. */
+/**
+ * Reads and drops what the client still sends (see LINGER_MS), so that it can read the answer before the end. The caller
+ * takes care that nothing more is taken from this connection.
+ */
 export function lingeringClose(request: IncomingMessage, deps: EngineDeps): void {
-  let dropped = 0;
+  const { socket } = request;
+  // node:http destroys the socket once the answer is out; with bytes unread that is a reset.
+  socket.destroySoon = () => socket.end();
+  let heard = true;
   request.removeAllListeners("data");
-  request.on("data", (chunk: Buffer) => {
-    dropped += chunk.length;
-    if (dropped > LINGER_BYTES) request.socket.destroy();
+  request.on("data", () => {
+    heard = true;
   });
   request.resume();
-  deps.clock.after(LINGER_MS, () => request.socket.destroy(), { unref: true });
+  let cancelLook = () => {};
+  const look = () => {
+    if (!heard) socket.destroy();
+    heard = false;
+    cancelLook = deps.clock.after(LINGER_SILENCE_MS, look, { unref: true });
+  };
+  look();
+  const cancelEnd = deps.clock.after(LINGER_MS, () => socket.destroy(), { unref: true });
+  socket.once("close", () => {
+    cancelLook();
+    cancelEnd();
+  });
 }
 
 /** A 1xx answer with these headers (flat). */

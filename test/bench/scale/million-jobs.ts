@@ -4,10 +4,10 @@
 import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { systemClock } from "../../../config/system-time.ts";
-import { claimRow } from "../../../services/db/claims.ts";
+import { claimJobs } from "../../../services/db/claims.ts";
 import { createDatabase, type Database } from "../../../services/db/pool.ts";
 import { createQueue, type JobQueue } from "../../../services/db/queue.ts";
-import { insertTurn } from "../../../services/db/turns.ts";
+import { acceptTurn } from "../../../services/db/turns.ts";
 import { startServices } from "../../support/services.ts";
 import { type Bench, type Row, summaryOf } from "../figures.ts";
 
@@ -70,18 +70,14 @@ async function measure({ database, queue, admin, accountId }: Bed): Promise<{ ac
     const queueJob = randomUUID();
     const id = randomUUID();
     const from = performance.now();
-    await database.transaction(async (sql) => {
-      await insertTurn(sql, { id, conversationId, accountId, text: "hello", queueJob, claimMs: 420_000 });
-      await queue.enqueue(sql, "chat", { id, queueJob, notify: false });
-    });
+    await acceptTurn(database, queue, { id, conversationId, accountId, text: "hello", queueJob, claimMs: 420_000 });
+    await database.flush();
     accept.push(performance.now() - from);
     const began = performance.now();
-    const claimed = await database.transaction(async (sql) => {
-      const [job] = await queue.fetch(sql, "chat", 1);
-      if (job === undefined) throw new Error("nothing to claim");
-      return claimRow(sql, job, WORKER);
-    });
-    if (typeof claimed === "string") throw new Error(`the claim is ${claimed}`);
+    const { claims } = await database.transaction((sql) =>
+      claimJobs(sql, queue, { kind: "chat", limit: 1, worker: WORKER }),
+    );
+    if (claims.length !== 1) throw new Error("nothing was claimed");
     claim.push(performance.now() - began);
     if (n % 50 === 0) await systemClock.sleep(1);
   }
@@ -94,10 +90,7 @@ async function fill({ database, queue, admin, accountId }: Bed): Promise<void> {
   const queueJob = randomUUID();
   const id = randomUUID();
   await admin.query("INSERT INTO owl.conversation (id, account_id) VALUES ($1, $2)", [conversationId, accountId]);
-  await database.transaction(async (sql) => {
-    await insertTurn(sql, { id, conversationId, accountId, text: "hello", queueJob, claimMs: 420_000 });
-    await queue.enqueue(sql, "chat", { id, queueJob, notify: false });
-  });
+  await acceptTurn(database, queue, { id, conversationId, accountId, text: "hello", queueJob, claimMs: 420_000 });
   await admin.query("SET statement_timeout = 0");
   await admin.query(
     `CREATE TEMP TABLE fresh AS SELECT gen_random_uuid() AS id, gen_random_uuid() AS job FROM generate_series(1, ${WAITING})`,

@@ -1,48 +1,118 @@
 // The operator in a chaos run: owlctl commands at their planned times, whatever else goes on. A rollout that nothing
-// disturbed must succeed.
+// disturbed must succeed; an update to a broken release must not, whatever happens.
 
+import type { Status } from "../../../config/control-api.ts";
 import { systemClock } from "../../../config/system-time.ts";
-import type { Disturbances } from "../disturbances.ts";
+import type { Disturbances, Disturbed } from "../disturbances.ts";
 import type { OperationName } from "../plan/schedule.ts";
 import type { Product } from "../product.ts";
+import type { ChaosReleases } from "../releases.ts";
 import type { Timeline } from "../timeline.ts";
 
-const ARGUMENTS: Readonly<Record<OperationName, readonly string[]>> = {
-  restart: ["restart", "--json", "--timeout", "180s"],
-  "restart-web": ["restart", "web", "--json", "--timeout", "180s"],
-  "restart-worker": ["restart", "worker", "--json", "--timeout", "180s"],
-  "restart-all": ["restart", "--all", "--json", "--timeout", "180s"],
-  cancel: ["rollout", "cancel"],
-  reexec: ["daemon-reexec"],
-};
+export interface OperateDeps {
+  readonly product: Product;
+  readonly timeline: Timeline;
+  readonly disturbances: Disturbances;
+  /** null: no update is ever planned. */
+  readonly releases: Pick<ChaosReleases, "good" | "migrating" | "broken"> | null;
+}
+
+const ROLLOUT = ["--json", "--timeout", "180s"];
 
 /** May end so: done, failed for a reason, not reachable, busy, late. Anything else is a crash of owlctl itself. */
 const EXPECTED_CODES = [0, 1, 3, 4, 5];
+const BUSY = 4;
+const UPDATE_MS = 240_000;
+/** What an operation may fail of. */
+const CAUSES: readonly Disturbed[] = ["requests", "inFlight", "worker", "database", "supervisor", "replicas"];
+/** Refusals that are right: there is nothing to go back to, or that release runs (another update went there first). */
+const REFUSED = /No release ran here before|is what runs already/;
 
-export async function operate(
-  deps: { readonly product: Product; readonly timeline: Timeline; readonly disturbances: Disturbances },
-  name: OperationName,
-): Promise<void> {
+export async function operate(deps: OperateDeps, name: OperationName): Promise<void> {
   const { product, timeline, disturbances } = deps;
+  const words = await wordsOf(deps, name);
+  if (words === null) return timeline.note(`operation ${name} left out: owld does not answer`);
   const from = systemClock.now();
-  timeline.note(`operation ${name}`);
-  // A supervisor on its way back is away for a moment; a cancelled rollout ends as it was told to.
-  const close = name === "reexec" || name === "cancel" ? disturbances.open(["supervisor"], name) : null;
-  const { code, stdout, stderr } = await product.ctl(...ARGUMENTS[name]);
-  close?.(2_000);
-  const tookMs = systemClock.now() - from;
-  timeline.note(`operation ${name} ended`, { code, tookMs, ...(code === 0 ? {} : { stderr: stderr.slice(-300) }) });
-  if (!EXPECTED_CODES.includes(code)) {
-    timeline.violation("owlctl ended with an unexpected exit code", { name, code, stderr: stderr.slice(-2_000) });
-    return;
+  timeline.note(`operation ${name}`, { words: words.filter((word) => !ROLLOUT.includes(word)).join(" ") });
+  const before = disturbances.all.length;
+  const close = disturbances.open(excusedBy(name), name);
+  // Its own windows are no excuse for itself.
+  const own = disturbances.all.slice(before);
+  const { code, stdout, stderr } = await product.ctl(...words);
+  const until = systemClock.now();
+  const tookMs = until - from;
+  timeline.note(`operation ${name} ended`, {
+    code,
+    tookMs,
+    ...(code === 0 ? {} : { stderr: stderr.slice(-300), reason: reasonOf(stdout) }),
+  });
+  const isUpdate = name === "update" || name === "update-broken" || name === "rollback";
+  // Nothing was done, so nothing is excused. An update goes on when owlctl has lost sight of it: until it is over.
+  if (isUpdate && code === BUSY) close(-tookMs);
+  else {
+    if (isUpdate) await untilOver(product);
+    close(isUpdate ? 5_000 : 2_000);
   }
-  if (name === "cancel" || code === 0 || code === 4) return;
-  const all = ["requests", "inFlight", "worker", "database", "supervisor", "replicas"] as const;
-  if (disturbances.touching(all, from - 3_000, systemClock.now()).length === 0)
-    timeline.violation("a rollout failed although nothing disturbed it", {
-      name,
-      code,
-      stdout: stdout.slice(-1_500),
-      stderr: stderr.slice(-1_000),
-    });
+  const say = (sentence: string) =>
+    timeline.violation(sentence, { name, code, stdout: stdout.slice(-1_500), stderr: stderr.slice(-1_000) });
+  if (!EXPECTED_CODES.includes(code)) return say("owlctl ended with an unexpected exit code");
+  if (name === "update-broken" && code === 0) return say("an update to a broken release is said to have succeeded");
+  if (name === "cancel" || name === "update-broken" || code === 0 || code === BUSY) return;
+  if (REFUSED.test(stderr) || REFUSED.test(stdout)) return;
+  if (disturbances.touching(CAUSES, from - 3_000, until).every((one) => own.includes(one)))
+    say("a rollout failed although nothing disturbed it");
+}
+
+/** A supervisor on its way back is away for a moment; an update asks all workers at once, and ends with owld itself. */
+function excusedBy(name: OperationName): readonly Disturbed[] {
+  if (name === "reexec" || name === "cancel") return ["supervisor"];
+  if (name === "update" || name === "update-broken" || name === "rollback") return ["workerFleet", "supervisor"];
+  return [];
+}
+
+/** The command line; for an update one that goes to a release that does not run. null: owld did not say what runs. */
+async function wordsOf(deps: OperateDeps, name: OperationName): Promise<readonly string[] | null> {
+  const { releases } = deps;
+  switch (name) {
+    case "restart":
+      return ["restart", ...ROLLOUT];
+    case "restart-all":
+      return ["restart", "--all", ...ROLLOUT];
+    case "restart-web":
+      return ["restart", "web", ...ROLLOUT];
+    case "restart-worker":
+      return ["restart", "worker", ...ROLLOUT];
+    case "cancel":
+      return ["rollout", "cancel"];
+    case "reexec":
+      return ["daemon-reexec"];
+    case "rollback":
+      return ["rollback", "--yes", ...ROLLOUT];
+    case "update-broken":
+      return releases === null ? null : ["update", releases.broken, "--yes", ...ROLLOUT];
+    case "update": {
+      const status = await deps.product.status(10_000);
+      if (releases === null || status === null) return null;
+      const to = status.release.version === "9.0.1" ? releases.migrating : releases.good;
+      return ["update", to, "--yes", ...ROLLOUT];
+    }
+  }
+}
+
+/** Resolves when owld answers and no update is on its way. */
+async function untilOver(product: Product): Promise<void> {
+  const isOver = (status: Status | null) => status !== null && (status.rollout?.state ?? "") !== "running";
+  for (const end = systemClock.now() + UPDATE_MS; systemClock.now() < end; await systemClock.sleep(300))
+    if (isOver(await product.status())) return;
+}
+
+/** The reason of the last line of `--json`, when there is one. */
+function reasonOf(stdout: string): string | undefined {
+  try {
+    const last: unknown = JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
+    const { reason } = last as { readonly reason?: unknown };
+    return typeof reason === "string" ? reason.slice(0, 400) : undefined;
+  } catch {
+    return undefined;
+  }
 }

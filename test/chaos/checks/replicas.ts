@@ -29,8 +29,10 @@ export async function watchReplicas(
       const ready = await readyInstances(home, service, PROBE_MS);
       if (ending.aborted) break;
       looks += 1;
+      // An update asks all workers to stop before the new ones start; the web never goes below its number.
+      const fleet = service === "worker" ? (["workerFleet"] as const) : [];
       const excused =
-        disturbances.touching(["replicas", "worker", "database"], from - 1_000, systemClock.now()).length > 0;
+        disturbances.touching(["replicas", "worker", "database", ...fleet], from - 1_000, systemClock.now()).length > 0;
       const run = ready.length >= replicas || excused ? 0 : (short.get(service) ?? 0) + 1;
       short.set(service, run);
       if (run === LOOKS)

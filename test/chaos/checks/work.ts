@@ -21,6 +21,8 @@ export interface TurnBudget {
   readonly finishMs: number;
   readonly claimMs: number;
   readonly limitMs: number;
+  /** Longest wait for a handler while nothing is in the way; null: not judged. */
+  readonly waitMs: number | null;
 }
 
 const CUT = en["turn.cut"];
@@ -45,7 +47,7 @@ export function checkTurns(
       // The tool tells the model that the database is away, and the answer tells it on: that is an answer too.
       const away =
         turn.wanted === "42" &&
-        turn.answer.startsWith('result: {"error"') &&
+        /^result: (\{"error"|Error: )/.test(turn.answer) &&
         disturbances.touching(["database", "inFlight"], turn.askedAt, turn.endedAt).length > 0;
       const whole = away || (turn.wanted === "42" ? turn.answer.includes("42") : turn.answer.trim() === turn.wanted);
       if (!whole) say("an answered turn has not the whole answer", { wanted: turn.wanted });
@@ -60,6 +62,7 @@ export function checkTurns(
       checkReason({ timeline, disturbances }, turn, budget);
     }
     if (turn.streamed !== null && turn.streamed !== turn.answer) say("the stream's deltas are not the answer");
+    checkWait({ timeline, disturbances }, turn, record?.firstAt[0], budget.waitMs);
     const outages = disturbances.touching(
       ["database", "worker", "requests", "supervisor", "replicas"],
       turn.acceptedAt,
@@ -73,6 +76,26 @@ export function checkTurns(
     if (tookMs > budget.claimMs + budget.limitMs + 15_000 + excused)
       say("a turn took longer than claim limit and turn limit", { tookMs });
   }
+}
+
+/** The machinery of waking works after every fault: work that nothing is in the way of starts at once. */
+function checkWait(
+  { timeline, disturbances }: WorkCheck,
+  turn: TurnRecord,
+  startedAt: number | undefined,
+  waitMs: number | null,
+): void {
+  if (waitMs === null || startedAt === undefined || startedAt - turn.acceptedAt < waitMs) return;
+  const inTheWay = disturbances.touching(
+    ["worker", "workerFleet", "database", "supervisor", "replicas", "inFlight", "requests"],
+    turn.askedAt - 2_000,
+    startedAt,
+  );
+  if (inTheWay.length === 0)
+    timeline.violation("a turn waited for its handler although nothing was in the way", {
+      turn,
+      waitedMs: startedAt - turn.acceptedAt,
+    });
 }
 
 /** A turn fails only when something happened to its worker or its database, or it did not fit the budget of a restart. */

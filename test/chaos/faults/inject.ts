@@ -5,9 +5,11 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../../../config/system-time.ts";
 import type { Disturbances } from "../disturbances.ts";
+import type { JumpingClock } from "../jumping-clock.ts";
 import type { FaultName, PlannedFault } from "../plan/schedule.ts";
-import { backendsOf, type Found, isAlive, postmasterPid, processesOf, signalPid } from "../processes.ts";
+import { backendsOf, databasePids, type Found, isAlive, postmasterPid, processesOf, signalPid } from "../processes.ts";
 import type { Product } from "../product.ts";
+import type { SlowDisk } from "../slow-disk.ts";
 import type { Timeline } from "../timeline.ts";
 import { asAdministrator, proxyAnswers, readyInstances } from "./targets.ts";
 
@@ -24,10 +26,16 @@ export interface InjectorDeps {
   readonly timeline: Timeline;
   /** The state directory is a small file system of its own. */
   readonly smallState: boolean;
+  readonly graceMs: number;
+  readonly slowDisk: Pick<SlowDisk, "mounted" | "slow" | "undo">;
+  readonly clock: Pick<JumpingClock, "works" | "jumpTo">;
 }
 
 /** Longest wait for an effect to be over; past it the last check (steady within 60 s) speaks. */
 const RECOVERY_MS = 60_000;
+const EXIT_SLACK_MS = 10_000;
+/** The guide's bound: a lost LISTEN session is back within 35 s. */
+const LISTEN_AGAIN_MS = 35_000;
 
 export function createInjector(deps: InjectorDeps): Injector {
   const { product, disturbances, timeline } = deps;
@@ -75,6 +83,20 @@ export function createInjector(deps: InjectorDeps): Injector {
     close(3_000);
   }
 
+  /** Asked to stop, a worker ends within its grace, whatever it has at work: owld sees to that when it does not. */
+  async function stopWorker(pid: number, againAfterMs: number): Promise<void> {
+    const from = systemClock.now();
+    signalPid(pid, "SIGTERM");
+    // Asked a second time, as impatient people do.
+    await systemClock.sleep(againAfterMs);
+    if (isAlive(pid)) signalPid(pid, "SIGTERM");
+    await until(() => !isAlive(pid));
+    const tookMs = systemClock.now() - from;
+    const hindered = disturbances.touching(["supervisor", "database"], from - 1_000, systemClock.now());
+    if (tookMs > deps.graceMs + EXIT_SLACK_MS && hindered.length === 0)
+      timeline.violation("a worker that was asked to stop stayed longer than its grace", { pid, tookMs });
+  }
+
   async function freeze(fault: PlannedFault, pid: number): Promise<void> {
     signalPid(pid, "SIGSTOP");
     await systemClock.sleep(fault.holdMs);
@@ -105,6 +127,27 @@ export function createInjector(deps: InjectorDeps): Injector {
     await asAdministrator(home, `SELECT pg_terminate_backend(${target.pid})`).catch(() => undefined);
     noted(fault, target);
     close(3_000);
+    if (listening) await listensAgain(target);
+  }
+
+  /** The same process has another LISTEN session, or is gone, or the database was hurt meanwhile. */
+  async function listensAgain(lost: { readonly pid: number; readonly name: string }): Promise<void> {
+    const from = systemClock.now();
+    const living = () => processesOf(home).some((one) => `owl/${one.instance}` === lost.name && one.state !== "T");
+    const back = () =>
+      asAdministrator(
+        home,
+        `SELECT 1 FROM pg_stat_activity WHERE application_name = '${lost.name}' AND query ILIKE 'LISTEN%' AND pid <> ${lost.pid}`,
+      ).then(
+        (rows) => rows.length > 0,
+        () => false,
+      );
+    while (systemClock.now() - from < LISTEN_AGAIN_MS) {
+      if (!living() || (await back())) return;
+      await systemClock.sleep(500);
+    }
+    if (disturbances.touching(["database", "worker", "requests"], from, systemClock.now()).length === 0)
+      timeline.violation("a LISTEN session was not back within 35 s", { lost });
   }
 
   async function killSupervisor(fault: PlannedFault, target: Found): Promise<void> {
@@ -139,6 +182,26 @@ export function createInjector(deps: InjectorDeps): Injector {
     close(2_000);
   }
 
+  /** Each commit of the database waits; nothing may fail of that but what runs into its own time limit. */
+  async function slowDown(fault: PlannedFault): Promise<void> {
+    if (!deps.slowDisk.mounted) return;
+    noted(fault, {});
+    const close = disturbances.open(["database", "worker", "replicas"], fault.name);
+    await deps.slowDisk.slow(databasePids(home));
+    await systemClock.sleep(fault.holdMs);
+    await deps.slowDisk.undo();
+    timeline.note(`fault ${fault.n} ${fault.name} over`);
+    close(5_000);
+  }
+
+  /** owld's wall clock goes off by up to an hour, either way; it excuses nothing. */
+  async function jumpClock(fault: PlannedFault): Promise<void> {
+    if (!deps.clock.works) return;
+    const offsetS = Math.round((2 * fault.choice - 1) * 3_600);
+    noted(fault, { offsetS });
+    await deps.clock.jumpTo(offsetS);
+  }
+
   async function injectProcess(fault: PlannedFault, kind: Found["kind"]): Promise<void> {
     const target = choose(fault, kind);
     if (target === null) return;
@@ -157,9 +220,12 @@ export function createInjector(deps: InjectorDeps): Injector {
       case "kill-worker":
         return loseWorker(fault, () => void signalPid(pid, "SIGKILL"));
       case "term-worker":
+        return loseWorker(fault, () => stopWorker(pid, fault.choice * 3_000));
+      case "term-kill-worker":
         return loseWorker(fault, async () => {
           signalPid(pid, "SIGTERM");
-          await until(() => !isAlive(pid));
+          await systemClock.sleep(fault.holdMs);
+          signalPid(pid, "SIGKILL");
         });
       case "freeze-worker":
         return loseWorker(fault, () => freeze(fault, pid));
@@ -219,6 +285,8 @@ export function createInjector(deps: InjectorDeps): Injector {
     async inject(fault) {
       const kind = /-(web|worker|supervisor|proxy)$/.exec(fault.name)?.[1] as Found["kind"] | undefined;
       if (fault.name === "disk-full") await fillDisk(fault);
+      else if (fault.name === "slow-disk") await slowDown(fault);
+      else if (fault.name === "clock-jump") await jumpClock(fault);
       else if (kind !== undefined) await injectProcess(fault, kind);
       else await injectDatabase(fault);
     },

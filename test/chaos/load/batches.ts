@@ -43,15 +43,17 @@ export async function runBatch(context: LoadContext, archive: string, tag: strin
   const { caller } = context;
   const giveUpAt = Math.min(context.giveUpAt(), systemClock.now() + 60_000);
   const sending = { body: { kind: "transcription", path: archive }, key: tag };
-  const accepted = await caller.insist("POST", "/api/batches", sending, giveUpAt);
+  // Asked for twice at once, and a third time later: it is one batch.
+  const ask = () => caller.insist("POST", "/api/batches", sending, giveUpAt);
+  const [accepted, twin] = await Promise.all([ask(), ask()]);
   const batchId = textOf(accepted.body, "batchId");
   if (batchId === "") {
     context.timeline.note("a batch was not accepted", { tag, status: accepted.status, error: accepted.error });
     return null;
   }
-  const again = await caller.insist("POST", "/api/batches", sending, giveUpAt);
-  if (textOf(again.body, "batchId") !== batchId && again.status === 202)
-    context.timeline.violation("the same Idempotency-Key gave two batches", { tag, batchId, again: again.body });
+  for (const again of [twin, await ask()])
+    if (textOf(again.body, "batchId") !== batchId && again.status === 202)
+      context.timeline.violation("the same Idempotency-Key gave two batches", { tag, batchId, again: again.body });
   const record: BatchRecord = {
     tag,
     batchId,
@@ -70,6 +72,9 @@ export async function runBatch(context: LoadContext, archive: string, tag: strin
       const now = typeof batch.body.progress === "number" ? batch.body.progress : 0;
       record.fellBack = Math.max(record.fellBack, progress - now);
       progress = now;
+      const eta = batch.body.etaSeconds;
+      if (eta !== null && !(typeof eta === "number" && eta >= 0))
+        context.timeline.violation("a batch's time to go is neither unknown nor a duration", { tag, eta });
       const told = `${now.toFixed(4)} ${JSON.stringify(batch.body.counts)}`;
       if (record.told.at(-1) !== told) record.told.push(told);
       record.state = textOf(batch.body, "state");

@@ -4,15 +4,11 @@ import { request } from "node:http";
 import { systemClock } from "../../../config/system-time.ts";
 
 /** The text of all deltas in order once the stream told the end; null when `over` aborted before. */
-export async function followTurn(
-  port: number,
-  cookie: string,
-  turnId: string,
-  over: AbortSignal,
-): Promise<string | null> {
+export async function followTurn(stream: Stream): Promise<string | null> {
+  const { over } = stream;
   const seen = { text: "", lastId: "", ended: false };
   while (!over.aborted && !seen.ended) {
-    await readStream({ port, cookie, turnId, over }, seen);
+    await readStream(stream, seen);
     if (!seen.ended && !over.aborted) await systemClock.sleep(200);
   }
   return seen.ended ? seen.text : null;
@@ -23,6 +19,8 @@ interface Stream {
   readonly cookie: string;
   readonly turnId: string;
   readonly over: AbortSignal;
+  /** The client cuts the connection after so long, each time; null: it never does. */
+  readonly cutAfterMs: number | null;
 }
 
 function readStream(stream: Stream, seen: { text: string; lastId: string; ended: boolean }): Promise<void> {
@@ -49,7 +47,9 @@ function readStream(stream: Stream, seen: { text: string; lastId: string; ended:
       response.on("error", () => undefined);
     });
     sent.on("error", () => undefined);
+    const keep = stream.cutAfterMs === null ? () => undefined : systemClock.after(stream.cutAfterMs, stop);
     sent.on("close", () => {
+      keep();
       stream.over.removeEventListener("abort", stop);
       resolve();
     });

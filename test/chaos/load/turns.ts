@@ -45,16 +45,25 @@ export function askTurns(context: LoadContext, port: number, lanes: number): Loa
     if (record.conversationId === "") return systemClock.sleep(500);
     record.askedAt = systemClock.now();
     const path = `/api/conversations/${record.conversationId}/turns`;
-    const accepted = await caller.insist("POST", path, { body: { text: record.text }, key: tag }, giveUp(context));
+    const ask = () => caller.insist("POST", path, { body: { text: record.text }, key: tag }, giveUp(context));
+    // Every third one is asked twice at once, as an impatient page would.
+    const [accepted, twin] = await Promise.all([ask(), n % 3 === 0 ? ask() : null]);
     record.turnId = textOf(accepted.body, "turnId");
     if (record.turnId === "") {
       context.timeline.note("a turn was not accepted", { tag, status: accepted.status, error: accepted.error });
       return systemClock.sleep(500);
     }
     record.acceptedAt = accepted.endedAt;
+    if (twin?.status === 202 && textOf(twin.body, "turnId") !== record.turnId)
+      context.timeline.violation("the same Idempotency-Key gave two turns", { turn: record, twin: twin.body });
     records.push(record);
     const over = new AbortController();
-    const streaming = n % 2 === 0 ? followTurn(port, caller.cookie(), record.turnId, over.signal) : null;
+    // A line that breaks again and again: the stream is taken up where it was left.
+    const cutAfterMs = n % 4 === 0 ? context.random.whole(100, 1_500) : null;
+    const streaming =
+      n % 2 === 0
+        ? followTurn({ port, cookie: caller.cookie(), turnId: record.turnId, over: over.signal, cutAfterMs })
+        : null;
     await watch(context, record);
     if (streaming !== null) {
       // The stream's own end may come a moment after the poll's.

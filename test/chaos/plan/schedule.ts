@@ -16,24 +16,30 @@ export const FAULTS = {
   "kill-proxy": { weight: 2 },
   "term-web": { weight: 1 },
   "term-worker": { weight: 1 },
-  "freeze-web": { weight: 2, hold: [2_000, 12_000] },
-  "freeze-worker": { weight: 3, hold: [2_000, 15_000] },
-  "freeze-supervisor": { weight: 1, hold: [2_000, 10_000] },
-  "freeze-proxy": { weight: 1, hold: [1_000, 5_000] },
-  "freeze-backend": { weight: 1, hold: [2_000, 8_000] },
+  /** Asked to stop, and killed in the middle of stopping. */
+  "term-kill-worker": { weight: 1, hold: [50, 4_000] },
+  "freeze-web": { weight: 2, hold: [2_000, 20_000] },
+  "freeze-worker": { weight: 3, hold: [2_000, 60_000] },
+  "freeze-supervisor": { weight: 1, hold: [2_000, 30_000] },
+  "freeze-proxy": { weight: 1, hold: [1_000, 8_000] },
+  "freeze-backend": { weight: 1, hold: [2_000, 20_000] },
   "terminate-backend": { weight: 2 },
   "terminate-listen": { weight: 2 },
   "kill-backend": { weight: 1 },
   "postgres-immediate": { weight: 1 },
   "kill-postgres": { weight: 1 },
   "disk-full": { weight: 1, hold: [2_000, 8_000] },
+  "slow-disk": { weight: 1, hold: [4_000, 15_000] },
+  "clock-jump": { weight: 1 },
 } as const satisfies Record<string, FaultKind>;
 
 export type FaultName = keyof typeof FAULTS;
 export const FAULT_NAMES = Object.keys(FAULTS) as FaultName[];
 
 export const OPERATIONS = ["restart", "restart-web", "restart-worker", "restart-all", "cancel", "reexec"] as const;
-export type OperationName = (typeof OPERATIONS)[number];
+/** Those that need releases to go to. Updates come up more often: each one that meets another rollout does nothing. */
+export const UPDATES = ["update", "update", "update-broken", "rollback"] as const;
+export type OperationName = (typeof OPERATIONS)[number] | (typeof UPDATES)[number];
 
 export interface PlannedFault {
   readonly n: number;
@@ -55,6 +61,7 @@ export interface ScheduleWanted {
   /** Mean distance of two faults, and of two operations. */
   readonly faultEveryMs: number;
   readonly operationEveryMs: number;
+  readonly operations: readonly OperationName[];
 }
 
 export interface Schedule {
@@ -76,13 +83,15 @@ export function planSchedule(random: SeededRandom, wanted: ScheduleWanted): Sche
     const name = wanted.names[index] ?? wanted.names[0];
     if (name === undefined) break;
     const kind: FaultKind = FAULTS[name];
-    const holdMs = kind.hold ? random.whole(kind.hold[0], kind.hold[1]) : 0;
+    // In a short run a long hold would be all of it.
+    const most = Math.max(2_000, wanted.lengthMs / 6);
+    const holdMs = kind.hold ? random.whole(kind.hold[0], Math.min(kind.hold[1], most)) : 0;
     faults.push({ n: faults.length + 1, atMs: Math.round(at), name, holdMs, choice: random.float() });
     at += wait(random, wanted.faultEveryMs);
   }
   const operations: PlannedOperation[] = [];
   for (let at = wait(random, wanted.operationEveryMs) / 2; at < wanted.lengthMs; ) {
-    operations.push({ atMs: Math.round(at), name: random.pick(OPERATIONS) });
+    operations.push({ atMs: Math.round(at), name: random.pick(wanted.operations) });
     at += wait(random, wanted.operationEveryMs);
   }
   return { faults, operations };

@@ -3,14 +3,14 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock, systemRandom } from "../../../config/system-time.ts";
-import { checkClaims, claimRow, handBackRow, requestStop } from "../../../services/db/claims.ts";
+import { checkClaims, handBackRow, requestStop } from "../../../services/db/claims.ts";
 import { createListener, type Listener } from "../../../services/db/listen.ts";
 import { createReclaimer } from "../../../services/db/reclaimer.ts";
-import { appendTurnEvents, endQueuedTurn, endTurn, listTurnEvents } from "../../../services/db/turns.ts";
+import { appendTurnEvents, endQueuedTurn, endTurn, forgetDeltas, listTurnEvents } from "../../../services/db/turns.ts";
 import { markWorkerGone } from "../../../services/db/workers.ts";
 import { textOf } from "../../../services/text/text.ts";
 import { createSweeper } from "../../../services/web/sweeper.ts";
-import { type Metastore, startMetastore } from "../../support/metastore.ts";
+import { claimRow, type Metastore, startMetastore } from "../../support/metastore.ts";
 
 let store: Metastore;
 let listener: Listener;
@@ -55,7 +55,7 @@ function sweeper() {
 }
 
 async function claimed(turn: { id: string; queueJob: string }, worker: string) {
-  const claim = await claimRow(store.db, { kind: "chat", retryCount: 0, format: 1, ...turn }, worker);
+  const claim = await claimRow(store.db, { kind: "chat", ...turn }, worker);
   if (typeof claim === "string") throw new Error(`the claim is ${claim}`);
   return claim;
 }
@@ -75,7 +75,7 @@ test("a claim at the last moment and the claim limit: one of them has the turn, 
   for (let round = 0; round < 20; round++) {
     const turn = await store.turn(0);
     const [claim] = await Promise.all([
-      claimRow(store.db, { kind: "chat", retryCount: 0, format: 1, ...turn }, "worker-race"),
+      claimRow(store.db, { kind: "chat", ...turn }, "worker-race"),
       sweeper().closeUnclaimed(),
       sweeper().closeUnclaimed(),
     ]);
@@ -174,9 +174,7 @@ test("a worker that was taken for gone claims nothing", async () => {
   await store.worker("worker-zombie");
   await markWorkerGone(store.db, "worker-zombie");
   const turn = await store.turn();
-  expect(await claimRow(store.db, { kind: "chat", retryCount: 0, format: 1, ...turn }, "worker-zombie")).toBe(
-    "refused",
-  );
+  expect(await claimRow(store.db, { kind: "chat", ...turn }, "worker-zombie")).toBe("refused");
   await endQueuedTurn(store.db, turn.id, stopped);
 });
 
@@ -184,7 +182,7 @@ test("a row of a newer format than the worker's code is refused, and its job lef
   await store.worker("worker-older");
   const turn = await store.turn();
   await store.db.query("UPDATE owl.turn SET format = 2 WHERE id = $1", [turn.id]);
-  const job = { kind: "chat", retryCount: 0, format: 1, ...turn } as const;
+  const job = { kind: "chat", ...turn } as const;
   expect(await claimRow(store.db, job, "worker-older")).toBe("refused");
   await store.db.query("UPDATE owl.turn SET format = 1 WHERE id = $1", [turn.id]);
   expect(await claimRow(store.db, job, "worker-older")).toMatchObject({ attempt: 1, format: 1 });
@@ -267,7 +265,7 @@ test("a lost transcription goes back in line with a new job, its segments kept, 
     const queueJob = String(
       (await store.db.query("SELECT queue_job FROM owl.transcription WHERE id = $1", [id])).rows[0]?.queue_job,
     );
-    const claim = await claimRow(store.db, { kind: "transcription", id, queueJob, retryCount: 0, format: 1 }, worker);
+    const claim = await claimRow(store.db, { kind: "transcription", id, queueJob }, worker);
     if (loss === 1) {
       await store.db.query(
         "INSERT INTO owl.segment (transcription_id, n, start_ms, end_ms, text, attempt) VALUES ($1, 0, 0, 1, 'kept', $2)",
@@ -292,6 +290,29 @@ test("a lost transcription goes back in line with a new job, its segments kept, 
   expect((await store.db.query("SELECT text FROM owl.segment WHERE transcription_id = $1", [id])).rows).toEqual([
     { text: "kept" },
   ]);
+});
+
+test("the deltas of turns that ended long ago are forgotten; answer, tool calls and end stay, as does a running turn", async () => {
+  await store.worker("worker-old");
+  const [old, running] = [await store.turn(), await store.turn()];
+  const events = [
+    { kind: "delta", data: { text: "kept " } },
+    { kind: "tool", data: { id: "t", name: "run_sql" } },
+    { kind: "delta", data: { text: "whole" } },
+  ] as const;
+  const claims = [await claimed(old, "worker-old"), await claimed(running, "worker-old")] as const;
+  for (const claim of claims) await appendTurnEvents(store.db, claim, events);
+  await endTurn(store.db, claims[0], answered);
+  const kinds = async (id: string) => (await listTurnEvents(store.db, id, 0)).map(({ kind }) => kind);
+  const whole = await kinds(old.id);
+  expect(whole).toContain("delta");
+  await forgetDeltas(store.db, 31);
+  expect(await kinds(old.id)).toEqual(whole);
+  await forgetDeltas(store.db, 0);
+  expect(await kinds(old.id)).toEqual(whole.filter((kind) => kind !== "delta"));
+  expect(await kinds(running.id)).toContain("delta");
+  const { rows } = await store.db.query("SELECT answer FROM owl.turn WHERE id = $1", [old.id]);
+  expect(rows).toEqual([{ answer: "kept whole" }]);
 });
 
 test("owld's mark wakes the reclaimer by itself", async () => {

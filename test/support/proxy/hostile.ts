@@ -121,5 +121,34 @@ export const HOSTILE_ANSWERS: readonly { readonly name: string; readonly bytes: 
   ["bare LF", "HTTP/1.1 200 OK\nContent-Length: 2\n\nab"],
   ["no status", "HTTP/1.1 OK\r\n\r\n"],
   ["not HTTP", "220 mail.example ESMTP\r\n"],
+  ["a space before the colon", "HTTP/1.1 200 OK\r\nContent-Length : 2\r\n\r\nab"],
+  ["NUL in a value", "HTTP/1.1 200 OK\r\nA: b\0c\r\nContent-Length: 2\r\n\r\nab"],
+  ["a name with a control character", "HTTP/1.1 200 OK\r\nA\x01: b\r\nContent-Length: 2\r\n\r\nab"],
+  ["a list of lengths", "HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\n\r\nab"],
+  ["a negative length", "HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\nab"],
+  ["an oversize length", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\nab"],
+  [
+    "chunked in two headers",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+  ],
+  ["gzip, chunked", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"],
+  ["bare LF at the head's end", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\nab"],
+  ["another version", "HTTP/3.0 200 OK\r\nContent-Length: 2\r\n\r\nab"],
   ["101 unasked", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nabc"],
 ].map(([name, bytes]) => ({ name: String(name), bytes: String(bytes) }));
+
+const chunkedAnswer = (body: string) => `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${body}`;
+
+/** The head is fine and may be passed on; the body is broken: the client's connection ends short of a whole answer. */
+export const HOSTILE_ANSWER_BODIES: readonly { readonly name: string; readonly bytes: string }[] = [
+  ["a chunk size with 0x", "0x3\r\nabc\r\n0\r\n\r\n"],
+  ["a signed chunk size", "+3\r\nabc\r\n0\r\n\r\n"],
+  ["a negative chunk size", "-3\r\nabc\r\n0\r\n\r\n"],
+  ["an oversize chunk size", "FFFFFFFFFFFFFFFFF\r\nabc\r\n0\r\n\r\n"],
+  ["a chunk size with spaces", "3 \r\nabc\r\n0\r\n\r\n"],
+  ["a chunk longer than its size", "3\r\nabcd\r\n0\r\n\r\n"],
+  ["a chunk with bare LF", "3\nabc\n0\n\n"],
+  ["an empty chunk size", "\r\nabc\r\n0\r\n\r\n"],
+  ["a bare CR in an extension", "3;a\rb\r\nabc\r\n0\r\n\r\n"],
+  ["a folded trailer", "3\r\nabc\r\n0\r\nA: b\r\n c\r\n\r\n"],
+].map(([name, body]) => ({ name: String(name), bytes: chunkedAnswer(String(body)) }));

@@ -40,7 +40,6 @@ export function TurnsChart({ turns }: { readonly turns: SystemJson["turns"] }): 
                 <td>{t(`outcome.${row.outcome}`)}</td>
                 <td class="to-right">{numberText(row.count)}</td>
                 {([row.p50Ms, row.p95Ms, row.p99Ms] as const).map((ms, index) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: three fixed columns
                   <td key={index} class={ms > turns.finishMs ? "to-right bad" : "to-right"}>
                     {durationText(ms, language)}
                   </td>

@@ -48,7 +48,6 @@ export function DataTable({ head, rows, cells, align: given = [], name = "table"
             <tr>
               {head.map((title, column) => (
                 <th
-                  // biome-ignore lint/suspicious/noArrayIndexKey: columns have no other name
                   key={column}
                   scope="col"
                   class={align[column] ? `to-${align[column]}` : undefined}
@@ -68,7 +67,6 @@ export function DataTable({ head, rows, cells, align: given = [], name = "table"
             {shown.map((row) => (
               <tr key={row}>
                 {head.map((_, column) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: columns have no other name
                   <td key={column} class={align[column] ? `to-${align[column]}` : undefined}>
                     {cells ? cells(row, column) : rows[row]?.[column]}
                   </td>

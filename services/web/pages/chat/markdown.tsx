@@ -20,7 +20,6 @@ export function Markdown({ text, growing = false }: MarkdownProps): VNode {
     <div class="markdown">
       {blocks.map((token, index) => (
         // A block's place is its identity: text only ever grows at the end.
-        // biome-ignore lint/suspicious/noArrayIndexKey: see above
         <Block key={index} token={token} />
       ))}
     </div>
@@ -95,7 +94,6 @@ function block(token: Token, key: number): ComponentChildren {
 
 function list(token: Tokens.List, key: number): VNode {
   const items = token.items.map((item, index) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: an item's place is its identity
     <li key={index} class={item.task ? "task" : undefined}>
       {item.task && (
         <input type="checkbox" checked={item.checked === true} disabled aria-label={plainText(item.tokens)} />
