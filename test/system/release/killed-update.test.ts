@@ -235,7 +235,7 @@ test(
     const turns = await questions.stop();
     const [failed] = await at.rollouts();
     expect(failed?.state).toBe("failed");
-    expect(failed?.reason).toMatch(/the new web is broken.*Rolled back to/s);
+    expect(failed?.reason).toMatch(/exit code 3.*Rolled back to/s);
     await expectWhole(at, own, [], before);
     await expectEachEndedOnce(turns);
     expect(postmastersOf(at.home)).toHaveLength(1);
