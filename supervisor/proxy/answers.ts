@@ -119,6 +119,22 @@ export function isFailure(reason: AnswerReason): boolean {
   return status === 502 || status === 503 || status === 504;
 }
 
+const ENDING: ReadonlySet<AnswerReason> = new Set([
+  "badRequest",
+  "notImplemented",
+  "versionNotSupported",
+  "expectationFailed",
+  "connectMethod",
+  "headersTooSlow",
+  "headerTooLarge",
+  "bodyTooLarge",
+]);
+
+/** Does the connection end with this answer? What follows on it could not be trusted, or was not read. */
+export function endsConnection(reason: AnswerReason): boolean {
+  return ENDING.has(reason);
+}
+
 /** The whole answer for `reason`; never throws. */
 export function answerFor(reason: AnswerReason, context: AnswerContext): Answer {
   const row: AnswerRow = ANSWERS[reason];

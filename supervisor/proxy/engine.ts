@@ -10,8 +10,11 @@ import type { Log } from "./log.ts";
 import type { Upstream, Upstreams } from "./upstreams.ts";
 
 export interface Engine {
-  /** Takes over a connection that was just accepted (TLS already done when `scheme` is https). */
-  serve(socket: Socket, scheme: "http" | "https"): void;
+  /**
+   * Takes over a connection that was just accepted (TLS already done when `scheme` is https). Returns the socket it
+   * lives on from now, which may be another one.
+   */
+  serve(socket: Socket, scheme: "http" | "https"): Socket;
   /** Closes every idle connection to `upstream` at once; busy ones when their answer is over. */
   dropIdle(upstream: Upstream): void;
   /** From now on answers say `Connection: close`, and idle client connections are closed. */

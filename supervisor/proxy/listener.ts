@@ -15,8 +15,8 @@ export interface ListenerDeps {
   readonly descriptors: readonly number[] | null;
   readonly mostConnections: number;
   readonly counters: Counters;
-  /** `address`: index in `addresses`. */
-  readonly accept: (socket: Socket, address: number) => void;
+  /** `address`: index in `addresses`. Returns the socket the connection lives on from now. */
+  readonly accept: (socket: Socket, address: number) => Socket;
 }
 
 export interface Listener {
@@ -41,8 +41,7 @@ export function createListener(deps: ListenerDeps): Listener {
         return;
       }
       counters.connections++;
-      socket.once("close", () => counters.connections--);
-      deps.accept(socket, address);
+      deps.accept(socket, address).once("close", () => counters.connections--);
     });
     return server;
   });

@@ -2,6 +2,7 @@
 // SIGTERM drains, a second one ends at once; the end of owld changes nothing.
 
 import { readFileSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { asError } from "../../config/errors.ts";
 import type { ProxySettings } from "../../config/proxy-feed.ts";
 import { systemClock, systemRandom } from "../../config/system-time.ts";
@@ -9,14 +10,14 @@ import { descriptorLimit } from "./core/connection-cap.ts";
 import { createLog } from "./log.ts";
 import { createProxy } from "./proxy.ts";
 
-const { OWL_PROXY_SETTINGS, OWL_PROXY_LISTEN_FDS, OWL_PROXY_AWAIT_TABLE, ...env } = process.env;
+const { OWL_PROXY_SETTINGS, OWL_PROXY_LISTEN_FDS, OWL_PROXY_AWAIT_TABLE, OWL_PROXY_LOAD_ONLY, ...env } = process.env;
 if (OWL_PROXY_SETTINGS === undefined) {
   process.stderr.write("The proxy is started by owld, which sets OWL_PROXY_SETTINGS.\n");
   process.exit(2);
 }
 const settings = JSON.parse(OWL_PROXY_SETTINGS) as ProxySettings;
 const log = createLog(systemClock, settings.id, (line) => process.stderr.write(line));
-const proxy = createProxy({
+const proxy = await createProxy({
   settings,
   descriptors: OWL_PROXY_LISTEN_FDS ? OWL_PROXY_LISTEN_FDS.split(",").map(Number) : null,
   awaitTable: OWL_PROXY_AWAIT_TABLE === "1",
@@ -28,6 +29,8 @@ const proxy = createProxy({
   log,
   writeAccess: (line) => process.stdout.write(line),
 });
+// Its code is all that was wanted: Node keeps it compiled for the next process when this one ends.
+if (OWL_PROXY_LOAD_ONLY === "1") process.exit(0);
 let asked = false;
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
   process.on(signal, () => {
@@ -40,6 +43,8 @@ process.on("SIGHUP", () => {});
 
 try {
   await proxy.start();
+  // A kill would lose what was compiled at this start.
+  flushCompileCache();
   await proxy.stopped;
   process.exit(0);
 } catch (error) {

@@ -13,14 +13,11 @@ import { type Clock, isoTime, type Random } from "../../config/time.ts";
 import { connectionCap } from "./core/connection-cap.ts";
 import { Counters } from "./counters.ts";
 import type { Engine, EngineDeps } from "./engine.ts";
-import { createHttpEngine } from "./engine-http/engine.ts";
-import { createNetEngine } from "./engine-net/engine.ts";
 import { createListener } from "./listener.ts";
 import type { Log } from "./log.ts";
 import { moveStreams } from "./streams.ts";
 import { startSuccessor } from "./succession.ts";
 import { createTableFeed } from "./table-feed.ts";
-import { createTlsFront, redirectToTls } from "./tls.ts";
 import { createTrust } from "./trust.ts";
 import { Upstreams } from "./upstreams.ts";
 
@@ -51,7 +48,8 @@ export interface Proxy {
   readonly stopped: Promise<void>;
 }
 
-export function createProxy(deps: ProxyDeps): Proxy {
+/** Puts the parts together and loads only those its configuration names: what is loaded stays in memory. */
+export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
   const { settings, clock, random, log } = deps;
   const config = settings.proxy;
   const counters = new Counters();
@@ -83,18 +81,22 @@ export function createProxy(deps: ProxyDeps): Proxy {
       ? (entry) => deps.writeAccess(`${JSON.stringify({ at: isoTime(clock.now()), access: settings.id, ...entry })}\n`)
       : null,
   };
-  const engine: Engine = config.engine === "net" ? createNetEngine(engineDeps) : createHttpEngine(engineDeps);
+  const engine: Engine =
+    config.engine === "net"
+      ? (await import("./engine-net/engine.ts")).createNetEngine(engineDeps)
+      : (await import("./engine-http/engine.ts")).createHttpEngine(engineDeps);
+  const tlsModule = config.tls === null ? null : await import("./tls.ts");
   const tls =
-    config.tls === null
+    config.tls === null || tlsModule === null
       ? null
-      : createTlsFront({
+      : tlsModule.createTlsFront({
           cert: config.tls.cert,
           key: config.tls.key,
           handshakeTimeoutMs: config.limits.headerTimeoutMs,
           clock,
           counters,
           log,
-          accept: (socket) => engine.serve(socket, "https"),
+          accept: (socket) => void engine.serve(socket, "https"),
         });
   const mostConnections = connectionCap(config.limits.connections, deps.descriptorLimit);
   const listener = createListener({
@@ -103,9 +105,11 @@ export function createProxy(deps: ProxyDeps): Proxy {
     mostConnections,
     counters,
     accept(socket: Socket, address: number) {
-      if (tls === null) engine.serve(socket, "http");
-      else if (address < config.listen.length) tls.take(socket);
-      else redirectToTls(socket, config.listen[0]?.port ?? 443, config.limits.headerTimeoutMs, clock, counters);
+      if (tls === null || tlsModule === null) return engine.serve(socket, "http");
+      if (address < config.listen.length) tls.take(socket);
+      else
+        tlsModule.redirectToTls(socket, config.listen[0]?.port ?? 443, config.limits.headerTimeoutMs, clock, counters);
+      return socket;
     },
   });
   const feed = createTableFeed({

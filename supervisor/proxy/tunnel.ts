@@ -17,8 +17,9 @@ export interface TunnelDeps {
   /** Bytes that arrived with the heads. */
   readonly firstFromClient: Buffer | null;
   readonly firstFromUpstream: Buffer | null;
-  /** How to get the upstream's bytes when its socket reads into a buffer of its own; absent: its `data` events. */
+  /** How to get a side's bytes when its socket reads into a buffer of its own; absent: its `data` events. */
   readonly upstreamData?: (take: (chunk: Buffer) => void) => void;
+  readonly clientData?: (take: (chunk: Buffer) => void) => void;
   readonly passed: (direction: "in" | "out", bytes: number) => void;
   /** Once, when both sides are closed. */
   readonly ended: () => void;
@@ -66,7 +67,8 @@ export function openTunnel(deps: TunnelDeps): MovableStream {
     client.end();
   };
 
-  client.on("data", toUpstream);
+  if (deps.clientData === undefined) client.on("data", toUpstream);
+  else deps.clientData(toUpstream);
   if (deps.upstreamData === undefined) upstream.on("data", toClient);
   else deps.upstreamData(toClient);
   client.on("drain", () => upstream.resume());

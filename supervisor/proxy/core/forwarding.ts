@@ -13,9 +13,29 @@ export function requestIdOf(scan: RequestScan, fresh: () => string): string {
   return requestId !== "" && requestId.length <= 200 && /^[\x21-\x7e]+$/.test(requestId) ? requestId : fresh();
 }
 
-/** The header lines of this hop, each with CRLF. */
-export function forwardingLines(client: ClientFacts, scan: RequestScan, requestId: string): string {
-  const flat = forwardingFlat(client, scan, requestId);
+/** The lines of a connection's last request: most send one Host only, and then they differ by the request id alone. */
+export interface ForwardingMemo {
+  host: string | null;
+  lines: string;
+}
+
+/** The header lines of this hop, each with CRLF. `memo` belongs to the client's connection. */
+export function forwardingLines(
+  client: ClientFacts,
+  scan: RequestScan,
+  requestId: string,
+  memo: ForwardingMemo,
+): string {
+  const saidBefore = scan.forwardedFor + scan.forwardedProto + scan.forwardedHost + scan.forwarded !== "";
+  if (saidBefore) return linesOf(forwardingFlat(client, scan, requestId));
+  if (memo.host !== scan.host) {
+    memo.lines = `${linesOf(forwardingFlat(client, scan, "").slice(0, -2))}X-Request-Id: `;
+    memo.host = scan.host;
+  }
+  return `${memo.lines}${requestId}\r\n`;
+}
+
+function linesOf(flat: readonly string[]): string {
   let lines = "";
   for (let at = 0; at < flat.length; at += 2) lines += `${flat[at]}: ${flat[at + 1]}\r\n`;
   return lines;

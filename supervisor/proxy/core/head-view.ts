@@ -36,12 +36,22 @@ export function valueAt(view: HeadView, index: number): string {
   return view.text.substring(view.spans[index * 4 + 2] ?? 0, view.spans[index * 4 + 3]).trim();
 }
 
+/** Do the characters of `text` at `start` spell `lower` (lower case) in any case? Nothing is cut out for it. */
+export function spells(text: string, start: number, lower: string): boolean {
+  for (let at = 0; at < lower.length; at++) {
+    const code = text.charCodeAt(start + at);
+    const wanted = lower.charCodeAt(at);
+    if (code !== wanted && (code + 32 !== wanted || code < 65 || code > 90)) return false;
+  }
+  return true;
+}
+
 /** First value of `name` (lower case), or null. */
 export function findValue(view: HeadView, name: string): string | null {
   const { spans } = view;
   for (let index = 0; index * 4 < spans.length; index++) {
     const length = (spans[index * 4 + 1] ?? 0) - (spans[index * 4] ?? 0);
-    if (length === name.length && lowerName(view, index) === name) return valueAt(view, index);
+    if (length === name.length && spells(view.text, spans[index * 4] ?? 0, name)) return valueAt(view, index);
   }
   return null;
 }

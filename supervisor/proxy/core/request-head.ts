@@ -1,7 +1,7 @@
 // One pass over a request's headers: is it unambiguous, how is it framed, which headers do not go on.
 // Refuse by default: what two parsers could read in two ways is answered and its connection closed.
 
-import { alsoDropNamed, type HeadView, tokensOf, valueAt } from "./head-view.ts";
+import { alsoDropNamed, type HeadView, spells, tokensOf, valueAt } from "./head-view.ts";
 
 export interface RequestLine {
   readonly method: string;
@@ -86,10 +86,8 @@ export function scanRequest(line: RequestLine, view: HeadView, trusted: boolean)
   for (let index = 0; index < count; index++) {
     const start = spans[index * 4] ?? 0;
     const end = spans[index * 4 + 1] ?? 0;
-    const size = end - start;
-    // Only names of these lengths matter; the rest is never lower-cased.
-    if (!isInteresting(size)) continue;
-    const name = text.substring(start, end).toLowerCase();
+    const name = knownName(text, start, end - start);
+    if (name === null) continue;
     switch (name) {
       case "host":
         if (host !== null) return refuse(scan, "badRequest");
@@ -134,9 +132,10 @@ export function scanRequest(line: RequestLine, view: HeadView, trusted: boolean)
       case "x-forwarded-host":
         if (trusted) scan.forwardedHost = valueAt(view, index);
         break;
-      default:
-        if (name !== "x-real-ip" && !name.startsWith("x-forwarded-")) continue;
+      case "x-real-ip":
+      case "x-forwarded-":
         if (trusted) continue;
+        break;
     }
     dropped ??= [];
     dropped.push(index);
@@ -178,25 +177,40 @@ function readConnection(scan: RequestScan, view: HeadView, connection: string, u
   if (named.length > 0) scan.dropped = alsoDropNamed(view, scan.dropped, named, ESSENTIAL);
 }
 
-function isInteresting(size: number): boolean {
-  switch (size) {
-    case 2:
-    case 4:
-    case 6:
-    case 7:
-    case 9:
-    case 10:
-    case 12:
-    case 14:
-    case 15:
-    case 16:
-    case 17:
-    case 18:
-    case 19:
-      return true;
-    default:
-      return size > 19;
+/** Lower-case names that mean something here, by length; the prefix stands for every name that begins with it. */
+const KNOWN = [
+  "te",
+  "host",
+  "expect",
+  "upgrade",
+  "forwarded",
+  "x-real-ip",
+  "connection",
+  "keep-alive",
+  "x-request-id",
+  "content-length",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "proxy-connection",
+  "transfer-encoding",
+  "x-forwarded-proto",
+  "proxy-authenticate",
+  "proxy-authorization",
+] as const;
+const FORWARDED_PREFIX = "x-forwarded-";
+type KnownName = (typeof KNOWN)[number] | typeof FORWARDED_PREFIX;
+
+const LONGEST_KNOWN = Math.max(...KNOWN.map((name) => name.length));
+const KNOWN_OF_LENGTH: readonly (readonly KnownName[])[] = Array.from({ length: LONGEST_KNOWN + 1 }, (_, length) =>
+  KNOWN.filter((name) => name.length === length),
+);
+
+/** Which of them stands at `start`, `size` characters long; null: one that goes on as it is. */
+function knownName(text: string, start: number, size: number): KnownName | null {
+  if (size <= LONGEST_KNOWN) {
+    for (const name of KNOWN_OF_LENGTH[size] ?? []) if (spells(text, start, name)) return name;
   }
+  return size >= FORWARDED_PREFIX.length && spells(text, start, FORWARDED_PREFIX) ? FORWARDED_PREFIX : null;
 }
 
 function refuse(scan: RequestScan, reason: RequestRefusal): RequestScan {

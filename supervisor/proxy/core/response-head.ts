@@ -1,6 +1,6 @@
 // One pass over an answer's headers: how it is framed, which headers do not go on, is it an event stream.
 
-import { alsoDropNamed, type HeadView, tokensOf, valueAt } from "./head-view.ts";
+import { alsoDropNamed, type HeadView, spells, tokensOf, valueAt } from "./head-view.ts";
 
 export interface ResponseScan {
   /** False: the answer must not be passed on (framing that two readers could take in two ways). */
@@ -45,22 +45,9 @@ export function scanResponse(status: number, minor: number, view: HeadView): Res
   for (let index = 0; index < count; index++) {
     const start = spans[index * 4] ?? 0;
     const end = spans[index * 4 + 1] ?? 0;
-    switch (end - start) {
-      case 2:
-      case 7:
-      case 10:
-      case 12:
-      case 14:
-      case 16:
-      case 17:
-      case 18:
-      case 19:
-      case 25:
-        break;
-      default:
-        continue;
-    }
-    switch (text.substring(start, end).toLowerCase()) {
+    const name = knownName(text, start, end - start);
+    if (name === null) continue;
+    switch (name) {
       case "content-length": {
         const value = valueAt(view, index);
         if (scan.length !== null || !DIGITS.test(value)) scan.ok = false;
@@ -97,8 +84,6 @@ export function scanResponse(status: number, minor: number, view: HeadView): Res
       case "proxy-authenticate":
       case "proxy-authorization":
         break;
-      default:
-        continue;
     }
     dropped ??= [];
     dropped.push(index);
@@ -115,6 +100,34 @@ export function scanResponse(status: number, minor: number, view: HeadView): Res
     scan.keepAlive = true;
   }
   return scan;
+}
+
+const KNOWN = [
+  "te",
+  "upgrade",
+  "connection",
+  "keep-alive",
+  "content-type",
+  "x-request-id",
+  "content-length",
+  "proxy-connection",
+  "transfer-encoding",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "strict-transport-security",
+] as const;
+type KnownName = (typeof KNOWN)[number];
+
+const LONGEST_KNOWN = Math.max(...KNOWN.map((name) => name.length));
+const KNOWN_OF_LENGTH: readonly (readonly KnownName[])[] = Array.from({ length: LONGEST_KNOWN + 1 }, (_, length) =>
+  KNOWN.filter((name) => name.length === length),
+);
+
+/** Which of them stands at `start`, `size` characters long; null: one that goes on as it is. */
+function knownName(text: string, start: number, size: number): KnownName | null {
+  if (size > LONGEST_KNOWN) return null;
+  for (const name of KNOWN_OF_LENGTH[size] ?? []) if (spells(text, start, name)) return name;
+  return null;
 }
 
 /** Does an answer of this status to this method end with its head? */

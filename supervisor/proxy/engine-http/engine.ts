@@ -100,6 +100,7 @@ export function createHttpEngine(deps: EngineDeps): Engine {
       schemes.set(socket, scheme);
       socket.on("close", () => sockets.delete(socket));
       server.emit("connection", socket);
+      return socket;
     },
     dropIdle: (upstream: Upstream) => pool.drop(upstream),
     drain() {

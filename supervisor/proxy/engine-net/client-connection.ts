@@ -1,36 +1,27 @@
 // One client connection on the fast path: llhttp frames its requests, one after the other, answered in order.
 // Invariant: after a request that was refused nothing more is parsed; whatever was pipelined behind it stays unread.
 
-import type { Socket } from "node:net";
-import { type AnswerReason, answerFor, isFailure } from "../answers.ts";
-import type { ClientFacts } from "../core/forwarding.ts";
+import type { OnReadOpts, Socket } from "node:net";
+import { type AnswerReason, answerFor, endsConnection, isFailure } from "../answers.ts";
+import type { ClientFacts, ForwardingMemo } from "../core/forwarding.ts";
 import { findValue, keptLines } from "../core/head-view.ts";
 import { type RequestScan, scanRequest } from "../core/request-head.ts";
 import { DRAIN_IDLE_MS, LINGER_MS, LINGER_SILENCE_MS } from "../limits.ts";
 import type { NetEngineDeps } from "./engine.ts";
 import { Exchange } from "./exchange.ts";
 import { type HeadVerdict, MessageParser } from "./llhttp.ts";
+import { withOwnReads } from "./own-reads.ts";
+import { BULK_BYTES, kept, READ_BYTES, SHARED_BUFFER } from "./read-buffers.ts";
 
 /** Bytes that are kept unparsed (pipelined, or a body before its upstream is connected) until the client is paused. */
 const MOST_HELD = 64 * 1024;
 /** Unsent answer bytes above which the next pipelined request waits. */
 const MOST_UNSENT = 64 * 1024;
 
-/** After these the connection ends: what follows on it cannot be trusted, or was not read. */
-const CLOSING: ReadonlySet<AnswerReason> = new Set([
-  "badRequest",
-  "notImplemented",
-  "versionNotSupported",
-  "expectationFailed",
-  "connectMethod",
-  "headersTooSlow",
-  "headerTooLarge",
-  "bodyTooLarge",
-]);
-
 export class ClientConnection {
   readonly socket: Socket;
   readonly facts: ClientFacts;
+  readonly forwarding: ForwardingMemo = { host: null, lines: "" };
   /** Strict-Transport-Security line of every answer over TLS, or nothing. */
   readonly hstsLine: string;
   /** Of the present request. */
@@ -39,6 +30,7 @@ export class ClientConnection {
 
   readonly #deps: NetEngineDeps;
   readonly #trusted: boolean;
+  readonly #ownReads: boolean;
   readonly #parser: MessageParser;
   #state: "head" | "busy" | "closing" | "over" = "head";
   #scan: RequestScan | null = null;
@@ -46,6 +38,8 @@ export class ClientConnection {
   #exchange: Exchange | null = null;
   /** Bytes not looked at yet. */
   #held: Buffer | null = null;
+  #bulk = false;
+  #tunnel: ((chunk: Buffer) => void) | null = null;
   /** Body parts of a chunk parsed before its upstream was there. */
   #heldBody: { readonly chunk: Buffer; readonly parts: readonly number[]; readonly done: boolean } | null = null;
   /** Body bytes still to come; null: chunked. */
@@ -60,15 +54,19 @@ export class ClientConnection {
   /** Coarse monotonic ms; Infinity: none. */
   #deadlineMs: number;
 
-  constructor(deps: NetEngineDeps, socket: Socket, facts: ClientFacts) {
+  /** `accepted` is not to be used any more: `socket` has taken its place. */
+  constructor(deps: NetEngineDeps, accepted: Socket, facts: ClientFacts) {
     this.#deps = deps;
-    this.socket = socket;
     this.facts = facts;
     this.hstsLine = deps.hsts !== null && facts.scheme === "https" ? `Strict-Transport-Security: ${deps.hsts}\r\n` : "";
     this.#trusted = deps.isTrusted(facts.address);
     this.#parser = new MessageParser("request", deps.config.limits.headerBytes, () => this.#judge());
     this.#deadlineMs = deps.nowMs() + deps.config.limits.idleTimeoutMs;
-    socket.on("data", (chunk: Buffer) => this.#data(chunk));
+    const own = facts.scheme === "http" ? withOwnReads(accepted, this.#reads()) : null;
+    const socket = own ?? accepted;
+    this.socket = socket;
+    this.#ownReads = own !== null;
+    if (own === null) socket.on("data", (chunk: Buffer) => this.#data(chunk, chunk.length, true));
     socket.on("end", () => this.#gone());
     socket.on("error", () => this.#gone());
     socket.on("close", () => this.#gone());
@@ -81,25 +79,42 @@ export class ClientConnection {
 
   // ---- reading
 
-  #data(chunk: Buffer): void {
+  #reads(): OnReadOpts {
+    return {
+      // A large body comes in buffers that go on to the upstream as they are, everything else in the shared one.
+      buffer: () => (this.#bulk ? Buffer.allocUnsafeSlow(READ_BYTES) : SHARED_BUFFER),
+      callback: (length, buffer) => {
+        this.#data(buffer as Buffer, length, buffer !== SHARED_BUFFER);
+        this.#bulk = length >= BULK_BYTES && this.#bodyOpen && this.#state === "busy";
+        return true;
+      },
+    };
+  }
+
+  /** chunk[0, length); reused after the call unless `owned`. */
+  #data(chunk: Buffer, length: number, owned: boolean): void {
     switch (this.#state) {
       case "head":
-        this.#parse(chunk);
+        this.#parse(chunk, length, owned);
         return;
       case "busy":
-        if (this.#bodyOpen && this.#bodyFlows && this.#held === null) this.#pumpBody(chunk);
-        else this.#hold(chunk);
+        if (this.#bodyOpen && this.#bodyFlows && this.#held === null) this.#pumpBody(chunk, length, owned);
+        else this.#hold(chunk, 0, length, owned);
         return;
       case "closing":
         if (this.#lingerUntilMs < Number.POSITIVE_INFINITY)
           this.#deadlineMs = Math.min(this.#lingerUntilMs, this.#deps.nowMs() + LINGER_SILENCE_MS);
         return;
       default:
+        this.#tunnel?.(kept(chunk, 0, length, owned));
     }
   }
 
-  #hold(chunk: Buffer): void {
-    this.#held = this.#held === null ? chunk : Buffer.concat([this.#held, chunk]);
+  /** Keeps chunk[from, to) for later, when there is anything. */
+  #hold(chunk: Buffer, from: number, to: number, owned: boolean): void {
+    if (from === to) return;
+    const bytes = kept(chunk, from, to, owned);
+    this.#held = this.#held === null ? bytes : Buffer.concat([this.#held, bytes]);
     if (this.#held.length > MOST_HELD) this.#pause();
   }
 
@@ -137,10 +152,10 @@ export class ClientConnection {
     return scan.bodyBytes === null ? "parseBody" : "countBody";
   }
 
-  #parse(chunk: Buffer): void {
+  #parse(chunk: Buffer, length: number, owned: boolean): void {
     const parser = this.#parser;
     const wasInHead = parser.inHead;
-    const state = parser.run(chunk, 0, chunk.length);
+    const state = parser.run(chunk, 0, length);
     if (state === "failed" || state === "tooLarge") {
       this.#refuse(state === "tooLarge" ? "headerTooLarge" : (this.#scan?.refusal ?? "badRequest"));
       return;
@@ -158,13 +173,13 @@ export class ClientConnection {
       const done = state === "complete";
       this.#bodyLeft = null;
       this.#bodyOpen = true;
-      this.#heldBody = { chunk, parts: parser.body.slice(), done };
+      this.#heldBody = { chunk: kept(chunk, 0, length, owned), parts: parser.body.slice(), done };
     } else {
       this.#bodyLeft = scan.bodyBytes;
       this.#bodyOpen = scan.bodyBytes > 0;
     }
     this.#bodyFlows = false;
-    if (consumed < chunk.length) this.#held = chunk.subarray(consumed);
+    this.#hold(chunk, consumed, length, owned);
     const target = parser.text.substring(parser.lineStart, parser.lineEnd);
     const exchange = new Exchange(this.#deps, this, this.#method, target, scan, keptLines(parser, scan.dropped));
     this.#exchange = exchange;
@@ -178,39 +193,39 @@ export class ClientConnection {
     const held = this.#heldBody;
     if (held !== null) {
       this.#heldBody = null;
-      this.#passBody(held.chunk, held.parts, held.done);
+      this.#passBody(held.chunk, held.parts, true, held.done);
     }
     if (this.#bodyOpen && this.#bodyFlows && this.#held !== null) {
       const bytes = this.#held;
       this.#held = null;
-      this.#pumpBody(bytes);
+      this.#pumpBody(bytes, bytes.length, true);
     }
     if (this.#bodyFlows || this.#held === null) this.#unpause();
   }
 
-  #pumpBody(chunk: Buffer): void {
+  #pumpBody(chunk: Buffer, length: number, owned: boolean): void {
     if (this.#bodyLeft !== null) {
-      const take = Math.min(this.#bodyLeft, chunk.length);
+      const take = Math.min(this.#bodyLeft, length);
       this.#bodyLeft -= take;
-      if (take < chunk.length) this.#held = chunk.subarray(take);
-      this.#passBody(chunk, [0, take], this.#bodyLeft === 0);
+      this.#hold(chunk, take, length, owned);
+      this.#passBody(chunk, [0, take], owned, this.#bodyLeft === 0);
       return;
     }
     const parser = this.#parser;
-    const state = parser.run(chunk, 0, chunk.length);
+    const state = parser.run(chunk, 0, length);
     if (state === "failed" || state === "tooLarge") {
       this.#bodyOpen = true;
       this.#exchange?.requestBroken();
       return;
     }
-    if (parser.consumed < chunk.length) this.#held = chunk.subarray(parser.consumed);
-    this.#passBody(chunk, parser.body, state === "complete");
+    this.#hold(chunk, parser.consumed, length, owned);
+    this.#passBody(chunk, parser.body, owned, state === "complete");
   }
 
-  #passBody(chunk: Buffer, parts: readonly number[], done: boolean): void {
+  #passBody(chunk: Buffer, parts: readonly number[], owned: boolean, done: boolean): void {
     if (done) this.#bodyOpen = false;
     const exchange = this.#exchange;
-    const flows = exchange?.requestBody(chunk, parts, done, this.#parser) ?? true;
+    const flows = exchange?.requestBody(chunk, parts, owned, done, this.#parser) ?? true;
     // The exchange may have ended in there.
     if (this.#exchange !== exchange || this.#state !== "busy") return;
     this.#deadlineMs = done ? Number.POSITIVE_INFINITY : this.#deps.nowMs() + this.#deps.config.limits.idleTimeoutMs;
@@ -248,7 +263,7 @@ export class ClientConnection {
       requestId: exchange?.requestId ?? null,
       ...(retryAfterS === undefined ? {} : { retryAfterS }),
     });
-    if (CLOSING.has(reason) || this.#bodyOpen) this.keepAlive = false;
+    if (endsConnection(reason) || this.#bodyOpen) this.keepAlive = false;
     let head = `HTTP/1.1 ${answer.status} ${answer.phrase}\r\n`;
     for (let at = 0; at < answer.headers.length; at += 2)
       head += `${answer.headers[at]}: ${answer.headers[at + 1]}\r\n`;
@@ -293,7 +308,7 @@ export class ClientConnection {
       }
       const bytes = this.#held;
       this.#held = null;
-      this.#parse(bytes);
+      this.#parse(bytes, bytes.length, true);
     }
     this.#advancing = false;
     if (this.#held === null || this.#held.length <= MOST_HELD) this.#unpause();
@@ -337,13 +352,20 @@ export class ClientConnection {
     this.#deps.left(this);
   }
 
-  /** Hands the socket over to a tunnel, with the bytes that came behind the request. */
-  becomeTunnel(): { readonly socket: Socket; readonly first: Buffer | null } {
+  /** Hands the socket over to a tunnel, with the bytes that came behind the request. `data`: null: by its events. */
+  becomeTunnel(): {
+    readonly socket: Socket;
+    readonly first: Buffer | null;
+    readonly data: ((take: (chunk: Buffer) => void) => void) | null;
+  } {
     const first = this.#held;
     this.socket.removeAllListeners("data").removeAllListeners("end").removeAllListeners("error");
     this.socket.removeAllListeners("finish");
     this.#leave();
-    return { socket: this.socket, first };
+    const data = (take: (chunk: Buffer) => void) => {
+      this.#tunnel = take;
+    };
+    return { socket: this.socket, first, data: this.#ownReads ? data : null };
   }
 
   /**

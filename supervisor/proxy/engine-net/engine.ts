@@ -74,12 +74,14 @@ export function createNetEngine(base: EngineDeps): Engine {
   }
 
   return {
-    serve(socket, scheme) {
+    serve(accepted, scheme) {
+      const facts = { address: plainAddress(accepted.remoteAddress ?? ""), scheme } as const;
+      const connection = new ClientConnection(deps, accepted, facts);
+      const { socket } = connection;
       sockets.add(socket);
       socket.once("close", () => sockets.delete(socket));
-      connections.add(
-        new ClientConnection(deps, socket, { address: plainAddress(socket.remoteAddress ?? ""), scheme }),
-      );
+      connections.add(connection);
+      return socket;
     },
     dropIdle: (upstream: Upstream) => pool.drop(upstream),
     drain() {

@@ -14,8 +14,7 @@ import type { MovableStream, Upstream } from "../upstreams.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import type { NetEngineDeps } from "./engine.ts";
 import type { MessageParser } from "./llhttp.ts";
-import type { AnswerTaker, UpstreamConnection } from "./upstream-connection.ts";
-import type { ConnectionWaiter } from "./upstream-pool.ts";
+import type { AnswerTaker, ConnectionWaiter, UpstreamConnection } from "./upstream-connection.ts";
 import { lastChunk, lengthOf, NOTHING, statusLine, writeParts } from "./wire.ts";
 
 /** A request's bytes that may wait in the upstream's socket before the client is paused. */
@@ -38,7 +37,7 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
   readonly #dispatch: Dispatch;
   #connection: UpstreamConnection | null = null;
   #reused = false;
-  #giveUpConnect: (() => void) | null = null;
+  #connecting: UpstreamConnection | null = null;
   /** The head is with the client. */
   #answering = false;
   #chunkedOut = false;
@@ -63,7 +62,8 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
     this.method = method;
     this.target = target;
     this.requestId = requestIdOf(scan, deps.newRequestId);
-    let head = `${method} ${target} HTTP/1.1\r\n${kept}${forwardingLines(client.facts, scan, this.requestId)}`;
+    const forwarding = forwardingLines(client.facts, scan, this.requestId, client.forwarding);
+    let head = `${method} ${target} HTTP/1.1\r\n${kept}${forwarding}`;
     if (scan.bodyBytes === null) head += "Transfer-Encoding: chunked\r\n";
     head +=
       scan.upgrade === null
@@ -100,17 +100,17 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
   attempt(upstream: Upstream, mayReuse: boolean): void {
     const idle = mayReuse && this.#scan.upgrade === null ? this.#deps.pool.take(upstream) : null;
     if (idle !== null) this.#send(idle, true);
-    else this.#giveUpConnect = this.#deps.pool.open(upstream, this);
+    else this.#connecting = this.#deps.pool.open(upstream, this);
   }
 
   opened(connection: UpstreamConnection): void {
-    this.#giveUpConnect = null;
+    this.#connecting = null;
     this.#dispatch.connected();
     this.#send(connection, false);
   }
 
   connectFailed(failure: ConnectFailure, detail: string): void {
-    this.#giveUpConnect = null;
+    this.#connecting = null;
     this.#dispatch.connectFailed(failure, detail);
   }
 
@@ -137,12 +137,7 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
   #send(connection: UpstreamConnection, reused: boolean): void {
     this.#connection = connection;
     this.#reused = reused;
-    connection.begin(this, (reusable) => {
-      if (!reusable) return;
-      // An upstream that took no notice of a body takes it for the next request: nobody else's comes behind it (CL.0).
-      if (this.#scan.bodyBytes === 0) this.#deps.pool.give(connection, this.#deps.nowMs());
-      else connection.destroy();
-    });
+    connection.begin(this);
     if (this.#scan.bodyBytes === 0) {
       connection.requestSent = true;
       connection.socket.write(this.#head, "latin1");
@@ -174,10 +169,16 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
   }
 
   /**
-   * Body parts of `chunk` from the client (start, end, ...); `chunk` is not reused by anybody.
+   * Body parts of `chunk` from the client (start, end, ...), which is reused after the call unless `owned`.
    * Returns false when the client is to be paused until `bodyMayFlow` of the client is called again.
    */
-  requestBody(chunk: Buffer, parts: readonly number[], done: boolean, message: MessageParser | null): boolean {
+  requestBody(
+    chunk: Buffer,
+    parts: readonly number[],
+    owned: boolean,
+    done: boolean,
+    message: MessageParser | null,
+  ): boolean {
     const connection = this.#connection;
     if (connection === null || this.#over || !this.#bodyOpen) return true;
     const length = lengthOf(parts);
@@ -197,7 +198,7 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
       connection.requestSent = true;
     }
     const tail = chunked && done ? lastChunk(message) : "";
-    writeParts(socket, head, { bytes: chunk, parts, length, owned: true }, chunked, tail);
+    writeParts(socket, head, { bytes: chunk, parts, length, owned }, chunked, tail);
     if (done || socket.writableLength <= UPSTREAM_BACKLOG) return true;
     socket.write(NOTHING, () => {
       if (!this.#over && this.#connection === connection) this.#client.bodyMayFlow(this);
@@ -266,6 +267,13 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
     return isOut;
   }
 
+  released(connection: UpstreamConnection, reusable: boolean): void {
+    if (!reusable) return;
+    // An upstream that took no notice of a body takes it for the next request: nobody else's comes behind it (CL.0).
+    if (this.#scan.bodyBytes === 0) this.#deps.pool.give(connection, this.#deps.nowMs());
+    else connection.destroy();
+  }
+
   done(): void {
     if (this.#over) return;
     this.#connection = null;
@@ -303,7 +311,7 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
     this.#connection = null;
     this.#over = true;
     const { upstream } = connection;
-    const { socket, first: firstFromClient } = this.#client.becomeTunnel();
+    const { socket, first: firstFromClient, data: clientData } = this.#client.becomeTunnel();
     const protocol = scan.upgrade ?? upgrade;
     socket.write(switchingHead(keptLines(head, scan.dropped), protocol), "latin1");
     const tunnel = openTunnel({
@@ -314,6 +322,7 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
       firstFromClient,
       firstFromUpstream: first,
       upstreamData: (take) => connection.tunnelTo(take),
+      ...(clientData === null ? {} : { clientData }),
       passed: (direction, bytes) => {
         if (direction === "in") {
           this.bytesIn += bytes;
@@ -371,8 +380,8 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
   }
 
   #dropUpstream(): void {
-    this.#giveUpConnect?.();
-    this.#giveUpConnect = null;
+    this.#connecting?.destroy();
+    this.#connecting = null;
     this.#expecting?.();
     this.#expecting = null;
     this.#connection?.destroy();

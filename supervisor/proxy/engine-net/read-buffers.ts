@@ -1,4 +1,4 @@
-// Where upstream sockets read into. Invariant: bytes of the shared buffer are copied before the read callback returns;
+// Where sockets read into. Invariant: bytes of the shared buffer are copied before the read callback returns;
 // an own buffer is given back only when no write refers to it any more.
 
 export const READ_BYTES = 64 * 1024;
@@ -21,6 +21,12 @@ export function takeBuffer(): Buffer {
 /** Gives a buffer back that nothing refers to. */
 export function giveBuffer(buffer: Buffer): void {
   if (spare.length < MOST_SPARE) spare.push(buffer);
+}
+
+/** bytes[from, to) for later: as they lie when `owned`, else a copy. */
+export function kept(bytes: Buffer, from: number, to: number, owned: boolean): Buffer {
+  const part = bytes.subarray(from, to);
+  return owned ? part : Buffer.from(part);
 }
 
 /** Bytes [start, end) as latin1 text: Buffer's own method, which its types leave out and which skips the encoding look-up. */

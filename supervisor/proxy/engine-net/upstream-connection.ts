@@ -2,8 +2,9 @@
 // Invariant: it is reusable only when the answer ended exactly where its framing says, the request was sent whole,
 // and both sides agreed to keep it open; in every other case it is destroyed.
 
-import type { OnReadOpts, Socket } from "node:net";
+import { connect as netConnect, type OnReadOpts, type Socket } from "node:net";
 import { hasNoBody, type ResponseScan, scanResponse } from "../core/response-head.ts";
+import type { ConnectFailure } from "../core/retry-table.ts";
 import { RESPONSE_HEADER_BYTES } from "../limits.ts";
 import type { Upstream } from "../upstreams.ts";
 import { MessageParser } from "./llhttp.ts";
@@ -22,76 +23,94 @@ export interface AnswerTaker {
    * Returns whether everything written so far is out; false: no reading until `resume`.
    */
   body(bytes: Buffer, parts: readonly number[], owned: boolean, done: boolean, message: MessageParser | null): boolean;
-  /** After the last `body`, when the connection is free for others again. */
+  /** The answer is over and taken; `reusable`: the connection may serve another request. */
+  released(connection: UpstreamConnection, reusable: boolean): void;
+  /** After `released`. */
   done(): void;
   failed(detail: string, responseBytes: boolean, malformed: boolean): void;
 }
 
-type Mode = "idle" | "head" | "counted" | "chunked" | "untilClose" | "tunnel";
+/** Who waits for a connection being made; exactly one of the two is called, unless it is destroyed before. */
+export interface ConnectionWaiter {
+  opened(connection: UpstreamConnection): void;
+  connectFailed(failure: ConnectFailure, detail: string): void;
+}
+
+type Mode = "connecting" | "idle" | "head" | "counted" | "chunked" | "untilClose" | "tunnel";
 
 const NO_PARTS: readonly number[] = [];
 
 export class UpstreamConnection {
   readonly upstream: Upstream;
-  readonly onread: OnReadOpts;
-  /** Requests sent so far, the present one included. */
-  uses = 0;
-  /** Monotonic ms until which it may stay idle. */
-  idleUntilMs = 0;
+  /** While connecting: monotonic ms at which that is given up. While idle: coarse monotonic ms until which it stays. */
+  untilMs = 0;
+  /** The list of idle ones it is in. */
+  idleIn: UpstreamConnection[] | null = null;
   /** Seconds the upstream said it keeps an idle connection, or null. */
   idleS: number | null = null;
   /** The request went out whole. */
   requestSent = false;
 
-  #socket: Socket | null = null;
+  readonly socket: Socket;
+  #waiter: ConnectionWaiter | null;
   #taker: AnswerTaker | null = null;
-  #mode: Mode = "idle";
+  #mode: Mode = "connecting";
   #remaining = 0;
   #parser: MessageParser | null = null;
   #scan: ResponseScan | null = null;
   #own: Buffer | null = null;
   #tunnel: ((chunk: Buffer) => void) | null = null;
   #answering = false;
-  #released: ((reusable: boolean) => void) | null = null;
+  #over = false;
   readonly #parts: number[] = [0, 0];
+  readonly #settled: (connection: UpstreamConnection) => void;
 
-  /** Called when it dies while idle. */
-  onIdleEnd: () => void = () => {};
-
-  constructor(upstream: Upstream) {
+  /** Begins to connect. `settled`: called before the waiter, and when it is given up. */
+  constructor(upstream: Upstream, waiter: ConnectionWaiter, settled: (connection: UpstreamConnection) => void) {
     this.upstream = upstream;
-    this.onread = {
+    this.#waiter = waiter;
+    this.#settled = settled;
+    const onread: OnReadOpts = {
       buffer: () => this.#own ?? SHARED_BUFFER,
       callback: (bytes, buffer) => this.#read(buffer as Buffer, bytes),
     };
-  }
-
-  get socket(): Socket {
-    if (this.#socket === null) throw new Error("Invariant broken: the connection is open");
-    return this.#socket;
+    const { target } = upstream;
+    this.socket =
+      "socket" in target
+        ? netConnect({ path: target.socket, onread })
+        : netConnect({ host: target.host, port: target.port, noDelay: true, onread });
+    this.socket.on("connect", () => this.#connected());
+    this.socket.on("error", (error) => this.#lost(error.message));
+    this.socket.on("end", () => this.#ended());
+    this.socket.on("close", () => this.#lost("the upstream closed the connection"));
   }
 
   get isAlive(): boolean {
-    const socket = this.#socket;
-    return socket !== null && !socket.destroyed && socket.writable && socket.readable;
+    return !this.#over && !this.socket.destroyed && this.socket.writable;
   }
 
-  opened(socket: Socket): void {
-    this.#socket = socket;
-    socket.removeAllListeners("error");
-    socket.on("error", (error) => this.#lost(error.message));
-    socket.on("end", () => this.#ended());
-    socket.on("close", () => this.#lost("the upstream closed the connection"));
+  #connected(): void {
+    const waiter = this.#waiter;
+    if (waiter === null) return;
+    this.#waiter = null;
+    this.#mode = "idle";
+    this.#settled(this);
+    waiter.opened(this);
   }
 
-  /** The next request begins; `released` is called once the answer is over and taken. */
-  begin(taker: AnswerTaker, released: (reusable: boolean) => void): void {
+  /** It took too long to connect. */
+  timedOut(limitMs: number): void {
+    const waiter = this.#waiter;
+    this.destroy();
+    waiter?.connectFailed("timedOut", `no connection within ${limitMs} ms`);
+  }
+
+  /** The next request begins. */
+  begin(taker: AnswerTaker): void {
     this.#taker = taker;
-    this.#released = released;
     this.#mode = "head";
     this.#answering = false;
     this.requestSent = false;
-    this.uses++;
     if (this.#parser === null) this.#parser = new MessageParser("response", RESPONSE_HEADER_BYTES, () => this.#judge());
     else this.#parser.next();
   }
@@ -103,15 +122,26 @@ export class UpstreamConnection {
 
   /** Reading goes on after a body function said `false`. */
   resume(): void {
-    if (this.#socket !== null && !this.#socket.destroyed) this.#socket.resume();
+    if (!this.socket.destroyed) this.socket.resume();
   }
 
   /** Ends it without telling anybody. */
   destroy(): void {
+    if (this.#over) return;
+    this.#over = true;
+    if (this.#waiter !== null) {
+      this.#waiter = null;
+      this.#settled(this);
+    }
     this.#taker = null;
     this.#mode = "idle";
-    this.onIdleEnd = () => {};
-    this.#socket?.destroy();
+    const { idleIn } = this;
+    if (idleIn !== null) {
+      this.idleIn = null;
+      const at = idleIn.indexOf(this);
+      if (at >= 0) idleIn.splice(at, 1);
+    }
+    this.socket.destroy();
     this.#free();
   }
 
@@ -251,17 +281,12 @@ export class UpstreamConnection {
     const scan = this.#scan;
     const reusable =
       exact && this.requestSent && scan?.keepAlive === true && this.isAlive && this.socket.writableLength === 0;
-    const released = this.#released;
     this.#taker = null;
-    this.#released = null;
     this.#mode = "idle";
     if (this.#own !== null && clean) giveBuffer(this.#own);
     this.#own = null;
-    if (!reusable) {
-      this.#socket?.destroy();
-      this.#free();
-    }
-    released?.(reusable);
+    if (!reusable) this.destroy();
+    taker.released(this, reusable);
     taker.done();
     return reusable;
   }
@@ -283,12 +308,12 @@ export class UpstreamConnection {
   }
 
   #lost(detail: string): void {
-    if (this.#mode === "tunnel") return;
+    if (this.#mode === "tunnel" || this.#over) return;
+    const waiter = this.#waiter;
     const taker = this.#taker;
-    const idleEnd = this.onIdleEnd;
     const answering = this.#answering;
     this.destroy();
-    if (taker === null) idleEnd();
-    else taker.failed(detail, answering, false);
+    if (waiter !== null) waiter.connectFailed("refused", detail);
+    else taker?.failed(detail, answering, false);
   }
 }

@@ -3,10 +3,12 @@
 
 import type { Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { systemClock } from "../../../config/system-time.ts";
 import { type Message, onRequests, readAnswers } from "../../support/proxy/messages.ts";
-import { type EngineName, type Rig, startRig } from "../../support/proxy/rig.ts";
+import { type Client, type EngineName, type Rig, startRig } from "../../support/proxy/rig.ts";
 
 const ROUNDS = Number(process.env.FUZZ_ROUNDS ?? 250);
+const QUIET_TURNS = 60;
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261);
 
 /** A small seeded generator (mulberry32). */
@@ -145,6 +147,17 @@ afterAll(async () => {
   await rigs.http.stop();
 });
 
+/** Resolves when nothing came for so many turns of this process's loop, in which client, proxy and upstream all run. */
+async function untilQuiet(client: Client, requests: readonly Message[]): Promise<void> {
+  let before = -1;
+  for (let turns = 0; turns < QUIET_TURNS && !client.ended; turns++) {
+    const now = client.received.length + requests.length;
+    if (now !== before) turns = 0;
+    before = now;
+    await systemClock.sleep(5);
+  }
+}
+
 async function play(engine: EngineName, requests: readonly Fuzzed[], cuts: readonly number[]) {
   seen[engine].length = 0;
   const client = rigs[engine].client();
@@ -156,12 +169,10 @@ async function play(engine: EngineName, requests: readonly Fuzzed[], cuts: reado
     from = to;
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
-  // A broken request may leave the proxy waiting for more: then the end of what was sent decides.
-  await Promise.race([
-    client.until((came) => readAnswers(came, methods).length === methods.length).catch(() => {}),
-    client.untilClosed(),
-    new Promise<void>((resolve) => setTimeout(resolve, 1_000)),
-  ]);
+  const answered = client.until((came) => readAnswers(came, methods).length === methods.length).catch(() => {});
+  // A broken request may leave the proxy waiting for more bytes, which never come.
+  const isBroken = requests.some(({ mutated }) => mutated);
+  await (isBroken ? Promise.race([answered, untilQuiet(client, seen[engine])]) : answered);
   client.socket.destroy();
   return { answers: readAnswers(client.received, methods, true), requests: [...seen[engine]] };
 }

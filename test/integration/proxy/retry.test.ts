@@ -1,6 +1,8 @@
 // The retry table on real sockets, with both engines: what is tried again, what never is, and what the client gets.
 
-import type { Socket } from "node:net";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { echoScript, header, onRequests, readAnswers } from "../../support/proxy/messages.ts";
@@ -8,6 +10,34 @@ import { ENGINES, eventually, type Rig, startRig } from "../../support/proxy/rig
 
 const GET = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
 const POST = "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi";
+
+/** A TCP port whose accept queue is full and stays so: its process has stopped itself. */
+async function startDeaf(): Promise<{ readonly port: number; stop(): void }> {
+  const code = `const server = require("node:net").createServer();
+    server.listen({ host: "127.0.0.1", port: 0, backlog: 1 }, () => {
+      require("node:fs").writeSync(1, server.address().port + "\\n");
+      process.kill(process.pid, "SIGSTOP");
+    });`;
+  const child = spawn(process.execPath, ["-e", code], { stdio: ["ignore", "pipe", "inherit"] });
+  const [bytes] = (await once(child.stdout, "data")) as [Buffer];
+  const port = Number(bytes.toString());
+  const fillers: Socket[] = [];
+  const stop = () => {
+    for (const socket of fillers) socket.destroy();
+    child.kill("SIGKILL");
+  };
+  // One filler after the other, until one is left waiting.
+  for (let waiting = false; !waiting; ) {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => {});
+    fillers.push(socket);
+    waiting = await Promise.race([
+      once(socket, "connect").then(() => false),
+      new Promise<true>((resolve) => setTimeout(() => resolve(true), 500)),
+    ]);
+  }
+  return { port, stop };
+}
 
 describe.each(ENGINES)("the %s engine", (engine) => {
   let rig: Rig;
@@ -136,6 +166,42 @@ describe.each(ENGINES)("the %s engine", (engine) => {
     }
     for (const received of upstream.received.slice(1)) {
       expect(received.toString("latin1").match(/POST /g)).toHaveLength(1);
+    }
+  });
+
+  test("the connection of a POST without a body serves the GETs after it, no other POST", async () => {
+    const upstream = await rig.addUpstream("a", echoScript("a"));
+    await rig.route(["a"]);
+    const client = rig.client();
+    const empty = "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n";
+    for (const request of [empty, GET, GET, empty, GET]) {
+      client.received = "";
+      client.send(request);
+      await client.until((text) => readAnswers(text, ["GET"]).length === 1);
+    }
+    expect(upstream.received.map((bytes) => bytes.toString().match(/(?:GET|POST)(?= \/a)/g))).toEqual([
+      ["POST", "GET", "GET"],
+      ["POST", "GET"],
+    ]);
+  });
+
+  test("an upstream that takes over the limit to connect to is passed over; 504 when every one does", async () => {
+    await rig.addUpstream("b", echoScript("b"));
+    const deaf = await startDeaf();
+    try {
+      const hanging = { id: "deaf", target: { host: "127.0.0.1", port: deaf.port } };
+      const route = rig.routeTo(["b"]);
+      await rig.routes([{ ...route, upstreams: [hanging, ...route.upstreams] }]);
+      const [first, second] = await Promise.all([ask(POST), ask(POST)]);
+      expect([first.status, second.status]).toEqual([200, 200]);
+      expect(rig.log.find((line) => line.ledger === "recovered")).toMatchObject({
+        failed: [{ upstream: "deaf", reason: "connectTimedOut" }],
+      });
+      await rig.routes([{ ...route, upstreams: [hanging] }]);
+      expect((await ask(POST)).status).toBe(504);
+      expect((await ask(GET)).status).toBe(504);
+    } finally {
+      deaf.stop();
     }
   });
 

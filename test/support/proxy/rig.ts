@@ -52,7 +52,7 @@ export async function startRig(engine: EngineName, changes: Partial<ProxyConfig>
   const log: Record<string, unknown>[] = [];
   const access: Record<string, unknown>[] = [];
   const feedSocket = join(dir, "feed.sock");
-  const proxy = createProxy({
+  const proxy = await createProxy({
     settings: { id: "proxy-1", feedSocket, home: dir, proxy: proxyConfig({ engine, ...changes }) },
     descriptors: null,
     awaitTable: false,
