@@ -28,6 +28,8 @@ export interface UpdatesParts {
   readonly newerJobs: (formats: Manifest["jobKinds"]) => Promise<number>;
   readonly refuseWhileBusy: () => void;
   readonly stage: (source: string, signal: AbortSignal) => Promise<ReleaseRef & { readonly already: boolean }>;
+  /** Removes a staged release that nothing runs from. */
+  readonly unstage: (release: ReleaseRef) => Promise<void>;
   readonly manifest: (release: ReleaseRef) => Promise<Manifest | null>;
   /** What schema that code knows; read from the code itself where it has no manifest (a checkout). */
   readonly schemaOf: (
@@ -216,7 +218,7 @@ export function createUpdates(parts: UpdatesParts): Updates {
       });
     },
     async planUpdate({ source, overlap }) {
-      const { version, path } = await parts.stage(source, never);
+      const { version, path, already } = await parts.stage(source, never);
       const facts = await planFacts(version);
       if (version === parts.running.version)
         return {
@@ -225,7 +227,11 @@ export function createUpdates(parts: UpdatesParts): Updates {
           steps: [],
         };
       const plan = await assess({ version, path }, overlap ?? false);
-      if (plan.verdict === "refused") throw new OwlError(plan.code, plan.reason, { next: plan.next });
+      if (plan.verdict === "refused") {
+        // What must not be begun is not offered to anybody either.
+        if (!already) await parts.unstage({ version, path });
+        throw new OwlError(plan.code, plan.reason, { next: plan.next });
+      }
       const judged = await parts.preflight({ version, path }, never);
       const manifest = await parts.manifest({ version, path });
       return describe({ kind: "update", plan, restoreFrom: null }, facts, [

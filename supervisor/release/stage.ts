@@ -36,9 +36,12 @@ export async function stageRelease(
   inUse.add(staging);
   try {
     await mkdir(staging, { mode: 0o755 });
-    const isHere = async (manifest: Manifest): Promise<boolean> =>
-      JSON.stringify(await readManifest(join(releases, manifest.version)).catch(() => null)) ===
-      JSON.stringify(manifest);
+    // Asked as soon as the manifest is read, before anything else is unpacked.
+    const isHere = async (manifest: Manifest): Promise<boolean> => {
+      refuseOtherPlatform(manifest);
+      const there = await readManifest(join(releases, manifest.version)).catch(() => null);
+      return JSON.stringify(there) === JSON.stringify(manifest);
+    };
     const manifest = await fill(source, staging, isHere, signal);
     if (await isHere(manifest)) return await keepExisting(join(releases, manifest.version), manifest, staging, signal);
     for (const [path, target] of Object.entries(manifest.links)) await link(staging, path, target);
@@ -69,6 +72,14 @@ export async function stageRelease(
   } finally {
     inUse.delete(staging);
   }
+}
+
+function refuseOtherPlatform({ version, platform }: Manifest): void {
+  const here = `${process.platform}-${process.arch}`;
+  if (platform === here) return;
+  throw new OwlError("update.platform", `Release ${version} is for ${platform}; this machine is ${here}.`, {
+    next: `Build it on ${here} with \`npm run release\`.`,
+  });
 }
 
 /** Removes what a staging or a removal that was killed left behind; answers the names. */
