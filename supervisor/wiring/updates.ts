@@ -255,7 +255,7 @@ export function createReleases(parts: ReleaseParts): Releases {
     newerJobs: (formats) => database.updates().newerJobs(formats),
     refuseWhileBusy: parts.refuseWhileBusy,
     stage,
-    unstage: ({ path }) => rm(path, { recursive: true, force: true }),
+    unstage: ({ path }) => removeRelease(path),
     manifest: manifestOf,
     schemaOf,
     staged,
