@@ -42,7 +42,7 @@ export interface UpdateRunnerParts {
 
 export type NewCourse = Pick<
   UpdateCourse,
-  "kind" | "source" | "overlapAsked" | "from" | "to" | "restoreFrom" | "approval"
+  "kind" | "source" | "overlapAsked" | "from" | "to" | "restoreFrom" | "approval" | "ownServices"
 >;
 
 export interface UpdateRunner {

@@ -36,6 +36,8 @@ export interface UpdateCourse {
   readonly failure: string | null;
   /** Approval row that asked for it, or null. */
   readonly approval: string | null;
+  /** The services are a team's own: Owl itself is updated and nothing else is touched. Absent: the bundled ones. */
+  readonly ownServices?: boolean;
   /** Staged by this very update (and to be removed when it fails before touching anything). */
   readonly staged: boolean;
 }
@@ -50,6 +52,7 @@ export type Next =
  */
 export function courseSteps(course: UpdateCourse): readonly CourseStep[] {
   if (course.kind === "rollback") {
+    if (course.ownServices) return ["preflight", "switch", "prune"];
     return course.restoreFrom === null
       ? ["preflight", "drain", "replace", "confirm", "switch", "prune"]
       : ["preflight", "drain", "close", "copy", "restore", "replace", "confirm", "switch", "prune"];
@@ -90,7 +93,7 @@ const SETTLED: readonly CourseStep[] = ["switch", "prune"];
 /** The steps back from where `course` is (its forward step while `failure` is being set). */
 export function wayBack(course: UpdateCourse): readonly CourseStep[] {
   const at = (BACK_STEPS as readonly string[]).includes(course.step) ? null : course.step;
-  if (at !== null && (UNTOUCHED.includes(at) || SETTLED.includes(at))) return [];
+  if (course.ownServices || (at !== null && (UNTOUCHED.includes(at) || SETTLED.includes(at)))) return [];
   // A database that was changed incompatibly, or restored over, is put back from its copy.
   if (course.copy !== null) return ["closeBack", "restore", "replaceBack"];
   return ["drainBack", "replaceBack"];

@@ -4,6 +4,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "pg";
+import { JOB_KINDS, type JobKind } from "../../config/config.ts";
 import { pinnedNode } from "../../config/load.ts";
 import { type Clock, isoTime } from "../../config/time.ts";
 import type { UpdateDatabase } from "../ports.ts";
@@ -29,6 +30,12 @@ export interface UpdateDatabaseParts {
   } | null;
 }
 
+const JOB_TABLES: Readonly<Record<JobKind, string>> = {
+  chat: "turn",
+  transcription: "transcription",
+  playbook: "playbook_run",
+  "schema-analysis": "schema_analysis",
+};
 const WRITES = ["turn", "conversation", "batch", "transcription", "playbook_run", "schema_analysis", "upload", "audit"];
 
 export function createUpdateDatabase(parts: UpdateDatabaseParts): UpdateDatabase {
@@ -134,6 +141,24 @@ export function createUpdateDatabase(parts: UpdateDatabaseParts): UpdateDatabase
         signal,
       });
     },
+    newerJobs: (formats) =>
+      ask(async (client) => {
+        let count = 0;
+        for (const kind of JOB_KINDS) {
+          const table = `owl.${JOB_TABLES[kind]}`;
+          const there = await client.query(
+            "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = 'format' AND NOT attisdropped",
+            [table],
+          );
+          if (there.rowCount === 0) continue;
+          const { rows } = await client.query<{ n: number }>(
+            `SELECT count(*)::int AS n FROM ${table} WHERE state = 'queued' AND format > $1`,
+            [formats[kind]?.format ?? 0],
+          );
+          count += rows[0]?.n ?? 0;
+        }
+        return count;
+      }),
     async writesSince(path) {
       const at = await copyAt(path);
       return await ask(async (client) => {

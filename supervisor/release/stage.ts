@@ -29,9 +29,12 @@ export async function stageRelease(
   const staging = join(releases, `${STAGING}${token}`);
   try {
     await mkdir(staging, { mode: 0o755 });
-    const isHere = async (manifest: Manifest): Promise<boolean> =>
-      JSON.stringify(await readManifest(join(releases, manifest.version)).catch(() => null)) ===
-      JSON.stringify(manifest);
+    // Asked as soon as the manifest is read, before anything else is unpacked.
+    const isHere = async (manifest: Manifest): Promise<boolean> => {
+      refuseOtherPlatform(manifest);
+      const there = await readManifest(join(releases, manifest.version)).catch(() => null);
+      return JSON.stringify(there) === JSON.stringify(manifest);
+    };
     const manifest = await fill(source, staging, isHere, signal);
     if (await isHere(manifest)) return await keepExisting(join(releases, manifest.version), manifest, staging, signal);
     for (const [path, target] of Object.entries(manifest.links)) await link(staging, path, target);
@@ -50,6 +53,14 @@ export async function stageRelease(
       });
     throw error;
   }
+}
+
+function refuseOtherPlatform({ version, platform }: Manifest): void {
+  const here = `${process.platform}-${process.arch}`;
+  if (platform === here) return;
+  throw new OwlError("update.platform", `Release ${version} is for ${platform}; this machine is ${here}.`, {
+    next: `Build it on ${here} with \`npm run release\`.`,
+  });
 }
 
 /** Removes what a staging that was killed left behind; `underway`: tokens of those that go on right now. */
@@ -88,7 +99,7 @@ async function fill(
       verbatimSymlinks: true,
     }).catch((cause: unknown) => {
       if ((cause as NodeJS.ErrnoException).code === "ENOSPC") throw cause;
-      throw new OwlError("release.changed", `${path} cannot be copied from ${source}.`, {
+      throw new OwlError("release.changed", `${path} cannot be copied from ${source}: ${asError(cause).message}.`, {
         next: "Nothing was changed. Build the release again with `npm run release`.",
         cause,
       });

@@ -5,23 +5,23 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
 import { join } from "node:path";
-import { execa } from "execa";
 import type { Logger } from "pino";
 import type { Config, ServiceConfig } from "../../config/config.ts";
 import type { PreflightLine, Rollout, Status, WorkerStatus } from "../../config/control-api.ts";
 import { asError, invariant, OwlError } from "../../config/errors.ts";
 import type { HomePaths } from "../../config/home.ts";
-import { CODE_ROOT, pinnedNode } from "../../config/load.ts";
+import { CODE_ROOT } from "../../config/load.ts";
 import type { Clock, Random } from "../../config/time.ts";
 import { type Approvals, createApprovals } from "../approvals.ts";
 import type { Manifest } from "../core/manifest.ts";
 import type { ReleaseRef, UpdateCourse } from "../core/update-course.ts";
 import type { InstanceBook } from "../instance-book.ts";
-import { inheritedEnv } from "../instance-launch.ts";
 import type { Journal } from "../journal.ts";
 import type { Measures } from "../measures.ts";
-import type { DatabaseService, PostedOffer } from "../ports.ts";
+import type { DatabaseService, PostedOffer, ProxySet } from "../ports.ts";
 import { createBulletin } from "../postgres/bulletin.ts";
+import { createInstanceLogs } from "../process/log-file.ts";
+import { checkRelease } from "../release/check.ts";
 import { createReleaseLedger, pruneReleases, switchCurrent } from "../release/current.ts";
 import { removeStagingLeftovers, stageRelease } from "../release/stage.ts";
 import { readManifest } from "../release/verify.ts";
@@ -54,7 +54,7 @@ export interface ReleaseParts {
   readonly refuseWhileBusy: () => void;
   /** The services are to run from that code from now on. */
   readonly useCode: (release: ReleaseRef) => void;
-  readonly replaceProxies: () => Promise<void>;
+  readonly proxies: Pick<ProxySet, "processes" | "replace">;
   readonly wake: () => void;
   readonly reexec: () => void;
 }
@@ -137,32 +137,24 @@ export function createReleases(parts: ReleaseParts): Releases {
       graceMs: Math.max(0, ...services.map((service) => service.stop.graceMs)),
       readyMs: Math.max(1_000, ...starts),
       webReplicas: web?.replicas ?? 0,
+      confirmMs: parts.config().rollout.confirmMs,
     };
   }
 
-  /** The new release's own code judges the configuration it will be given. */
-  async function checkRelease(release: ReleaseRef, signal: AbortSignal): Promise<void> {
-    const { file } = parts.config();
-    const args = ["ctl/main.ts", "config", "check", ...(file === null ? [] : [file])];
-    const result = await execa(pinnedNode(release.path), args, {
-      cwd: release.path,
-      env: { ...inheritedEnv(parts.environment), OWL_HOME: paths.home },
-      extendEnv: false,
-      reject: false,
-      all: true,
-      stdin: "ignore",
-      cancelSignal: signal,
+  const judged = (release: ReleaseRef, signal: AbortSignal) =>
+    checkRelease({
+      release,
+      home: paths.home,
+      environment: parts.environment,
+      given: {
+        file: parts.config().file,
+        cwd: process.cwd(),
+        databaseUrl: database.url(),
+        ownPids: [process.pid, ...parts.proxies.processes().map(({ pid }) => pid)],
+        largestInstanceBytes: parts.measures.largestRssBytes(parts.config().services.map(({ name }) => name)),
+      },
+      signal,
     });
-    signal.throwIfAborted();
-    if (result.failed)
-      throw new OwlError(
-        "release.config",
-        `Release ${release.version} does not accept the configuration: ${result.all}`,
-        {
-          next: "Correct owl.yaml first, or stay with the present release.",
-        },
-      );
-  }
 
   /** One request through the proxy, as a user would make it. */
   async function smoke(signal: AbortSignal): Promise<void> {
@@ -217,7 +209,7 @@ export function createReleases(parts: ReleaseParts): Releases {
       workers: parts.workers,
       preflight: parts.preflight,
       stage,
-      checkRelease,
+      checkRelease: judged,
       async compare(course) {
         invariant(course.to !== null, "a release is staged before it is compared");
         return await updates.assess(course.to, course.overlapAsked);
@@ -225,6 +217,7 @@ export function createReleases(parts: ReleaseParts): Releases {
       manifest: (release) => readManifest(release.path),
       database: () => database.updates(),
       smoke,
+      tail: createInstanceLogs({ directory: paths.logs, clock, living: () => new Set() }).tail,
       settle,
       prune: () => pruneReleases(paths, ledger),
     }),
@@ -250,8 +243,13 @@ export function createReleases(parts: ReleaseParts): Releases {
     runner,
     running,
     bundled: parts.config().bundled,
+    managed: parts.config().database === null,
+    language: () => parts.config().language,
+    preflight: judged,
+    newerJobs: (formats) => database.updates().newerJobs(formats),
     refuseWhileBusy: parts.refuseWhileBusy,
     stage,
+    unstage: ({ path }) => rm(path, { recursive: true, force: true }),
     manifest: manifestOf,
     schemaOf,
     staged,
@@ -321,7 +319,7 @@ export function createReleases(parts: ReleaseParts): Releases {
         service: "proxy",
         message: "The proxy's code changed: it is replaced.",
       });
-      await parts.replaceProxies();
+      await parts.proxies.replace();
     }
     store.put("fact", "proxy code", present);
   }
@@ -340,7 +338,6 @@ export function createReleases(parts: ReleaseParts): Releases {
     serving,
     underWay: () => runner.course() !== null,
     async start() {
-      if (!parts.config().bundled) return;
       // Space lost, no more: nothing that runs may end for it.
       const left = await removeStagingLeftovers(paths.releases, staging).catch((error: unknown) => {
         log.error({ err: asError(error) }, "half-staged releases were not removed");
@@ -352,7 +349,7 @@ export function createReleases(parts: ReleaseParts): Releases {
         log.error({ err: asError(error) }, "the proxies were not replaced"),
       );
       const url = database.url();
-      if (url === null) return;
+      if (url === null || !parts.config().bundled) return;
       approvals = createApprovals({
         clock,
         store,

@@ -28,7 +28,7 @@ function manifestOf(files: Record<string, string>, extra: Record<string, unknown
     version: "1.2.3",
     commit: "0123456789abcdef",
     builtAt: "2026-11-01T00:00:00.000Z",
-    platform: "linux-x64",
+    platform: `${process.platform}-${process.arch}`,
     nodeVersion: "26.0.0",
     queueSchema: 46,
     jobKinds: {
@@ -149,6 +149,10 @@ describe("bad archives are refused with the reason, and nothing is left", () => 
   });
   test("a manifest from the future", async () => {
     expect((await refusal(await archiveOf(manifestOf(good, { format: 2 }), goodEntries))).message).toMatch(/format 2/);
+  });
+  test("a release for another platform, before anything of it is unpacked", async () => {
+    const refused = await refusal(await archiveOf(manifestOf(good, { platform: "linux-mips" }), []));
+    expect([refused.code, refused.message]).toEqual(["update.platform", expect.stringMatching(/is for linux-mips/)]);
   });
   test("no archive at all", async () => {
     const path = join(home, "release.tar.gz");
