@@ -125,8 +125,12 @@ export function createDatabaseService(deps: DatabaseDeps): DatabaseService {
         await managed.rest();
       },
       async start(say, signal) {
-        await bringUp(say, signal);
-        resting = false;
+        try {
+          await bringUp(say, signal);
+        } finally {
+          // Not up? The watch tries on.
+          resting = false;
+        }
       },
       place: managed.place,
     },
