@@ -175,7 +175,7 @@ describe("rolled back", () => {
   test("a new web that never becomes ready", { timeout: BOUND_MS }, async () => {
     const visits = visitor(owl.port);
     const { said } = await failed(path.unready);
-    expect(said).toMatch(/did not become ready in time[\s\S]*Rolled back to/);
+    expect(said).toMatch(/was not ready within 20 s[\s\S]*Rolled back to/);
     expect(await visits.stop()).toEqual([]);
   });
   test("a new worker that crashes", { timeout: BOUND_MS }, async () => {
