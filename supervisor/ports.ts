@@ -335,8 +335,12 @@ export interface UpdateDatabase {
   copy(name: string, say: (message: string) => void, signal: AbortSignal): Promise<string>;
   /** Puts that copy in place; jobs in it are ended or requeued by the release at `codeRoot` before this resolves. */
   restore(path: string, codeRoot: string, say: (message: string) => void, signal: AbortSignal): Promise<void>;
+  /** Waiting jobs whose format is higher than the given one of their kind: code of those formats leaves them in line. */
+  newerJobs(formats: Readonly<Partial<Record<JobKind, { readonly format: number }>>>): Promise<number>;
   /** Rows written after the copy at `path` was taken: what a restore loses. */
   writesSince(path: string): Promise<WritesSince>;
+  /** Removes every copy but those at `paths`, unfinished ones too. */
+  keepCopies(paths: readonly string[]): Promise<void>;
 }
 
 /** A release that has served here. */

@@ -24,20 +24,36 @@ export interface UpdateStepParts {
   readonly wanted: (service: ServiceConfig) => number;
   readonly workers: () => readonly WorkerStatus[] | null;
   readonly preflight: () => Promise<readonly PreflightLine[]>;
-  readonly stage: (source: string, signal: AbortSignal) => Promise<ReleaseRef & { readonly already: boolean }>;
-  /** The release's own code accepts the configuration. Throws with its words. */
-  readonly checkRelease: (release: ReleaseRef, signal: AbortSignal) => Promise<void>;
+  readonly stage: (source: string, signal: AbortSignal) => Promise<ReleaseRef>;
+  /** The preflight of the release's own code. Throws with its words where it refuses the configuration. */
+  readonly checkRelease: (release: ReleaseRef, signal: AbortSignal) => Promise<readonly PreflightLine[]>;
   readonly compare: (course: UpdateCourse, to: Manifest) => Promise<UpdatePlanned | UpdateRefused>;
   readonly manifest: (release: ReleaseRef) => Promise<Manifest>;
   readonly database: () => Pick<UpdateDatabase, "migrate" | "prepare" | "copy" | "restore">;
   /** One request as a user would make it. Throws with what came back. */
   readonly smoke: (signal: AbortSignal) => Promise<void>;
+  /** The last lines an instance wrote. */
+  readonly tail: (instance: string, lines: number) => Promise<readonly string[]>;
   readonly settle: (course: UpdateCourse) => void;
-  readonly prune: () => Promise<readonly string[]>;
+  readonly prune: (course: UpdateCourse) => Promise<readonly string[]>;
 }
 
 const LOOK_MS = 100;
+const LINES = 5;
+/** As rollout-runner.ts says it. */
+const LAST_LINES = "Its last lines:";
 const SAY_MS = 5_000;
+
+/** Throws `preflight.failed` naming every check that failed, `whose` preflight it was, and the first one's command. */
+function refuseFailed(lines: readonly PreflightLine[], whose: string): void {
+  const failed = lines.filter(({ verdict }) => verdict === "FAIL");
+  const [first] = failed;
+  if (first === undefined) return;
+  const names = [...new Set(failed.map(({ check }) => check))].join(", ");
+  throw new OwlError("preflight.failed", `${names}${whose}: ${first.found.replace(/\.$/, "")}.`, {
+    next: `Try: ${first.command}`,
+  });
+}
 
 export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<CourseStep, TakeStep>> {
   const { clock, book } = parts;
@@ -86,13 +102,22 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
     );
   }
 
+  const badOf = (release: ReleaseRef): Instance | undefined =>
+    ours().find((one) => one.release === release.version && (one.state === "backoff" || one.state === "unhealthy"));
+
+  /** `why`, and what the bad instance said last where that is not in it yet. */
+  async function withLastLines(why: string, release: ReleaseRef): Promise<string> {
+    const bad = badOf(release);
+    if (bad === undefined || why.includes(LAST_LINES)) return why;
+    const lines = await parts.tail(bad.id, LINES).catch(() => []);
+    return lines.length === 0 ? why : `${why}\n${LAST_LINES}\n${lines.join("\n")}`;
+  }
+
   /** Why the instances of that release are no good, or null. */
   function trouble(release: ReleaseRef): string | null {
     const failure = parts.rollouts.facts()?.failure ?? null;
     if (failure !== null) return failure;
-    const bad = ours().find(
-      (one) => one.release === release.version && (one.state === "backoff" || one.state === "unhealthy"),
-    );
+    const bad = badOf(release);
     if (bad === undefined) return null;
     const exit = bad.lastExit;
     const how = exit?.known ? (exit.signal ?? `exit code ${exit.code ?? "unknown"}`) : null;
@@ -126,7 +151,7 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
       signal,
     );
     const why = isBack(course) ? null : trouble(release);
-    if (why !== null && !complete(release)) throw new OwlError("update.replace", why);
+    if (why !== null && !complete(release)) throw new OwlError("update.replace", await withLastLines(why, release));
     return undefined;
   };
 
@@ -147,23 +172,21 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
     async stage(course, say, signal) {
       invariant(course.source !== null, "an update has a source");
       say(`reading ${course.source}`);
-      const { version, path, already } = await parts.stage(course.source, signal);
-      if (version === course.from.version)
-        throw new OwlError("update.same", `Release ${version} is what runs already.`, {
-          next: "Nothing was changed. To start its processes anew: owlctl restart",
-        });
-      return { to: { version, path }, staged: !already };
+      const { version, path } = await parts.stage(course.source, signal);
+      // A repeated staging finds its own work there: what lay here before the update began decides.
+      return { to: { version, path }, staged: !course.present.includes(version) };
     },
     async preflight(course, _say, signal) {
-      const failed = (await parts.preflight()).filter(({ verdict }) => verdict === "FAIL");
-      if (failed.length > 0) {
-        const [first] = failed;
-        throw new OwlError("preflight.failed", `${failed.map(({ check }) => check).join(", ")}: ${first?.found}.`, {
-          next: `Try: ${first?.command}`,
+      if (course.to?.version === course.from.version)
+        throw new OwlError("update.same", `Release ${course.to.version} is what runs already.`, {
+          next: "Nothing was changed. To start its processes anew: owlctl restart",
         });
-      }
+      refuseFailed(await parts.preflight(), "");
       invariant(course.to !== null, "a release is staged before preflight");
-      await parts.checkRelease(course.to, signal);
+      const judged = await parts.checkRelease(course.to, signal);
+      // The database it will find is the copy that is put back, not the one of now.
+      const lines = course.restoreFrom === null ? judged : judged.filter(({ check }) => check !== "migrations");
+      refuseFailed(lines, ` (release ${course.to.version})`);
       return undefined;
     },
     async compare(course, say) {
@@ -206,7 +229,7 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
       say(`watching ${release.version} for ${Math.round(parts.config().rollout.confirmMs / 1_000)} s`);
       do {
         const why = trouble(release) ?? (complete(release) ? null : "not every instance stayed ready.");
-        if (why !== null) throw new OwlError("update.confirm", why);
+        if (why !== null) throw new OwlError("update.confirm", await withLastLines(why, release));
         const silent = parts.workers()?.find(({ id, state }) => state === "stalled" && book.get(id) !== null);
         if (silent !== undefined) throw new OwlError("update.confirm", `${silent.id} gives no sign of life.`);
         await clock.sleep(LOOK_MS, signal);
@@ -218,8 +241,8 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
       parts.settle(course);
       return undefined;
     },
-    async prune(_, say) {
-      const gone = await parts.prune();
+    async prune(course, say) {
+      const gone = await parts.prune(course);
       if (gone.length > 0) say(`removed: ${gone.join(", ")}`);
       return undefined;
     },

@@ -2,14 +2,14 @@
 // Invariant: a refused request has changed nothing but, at most, staged a release that is verified and whole.
 
 import { existsSync } from "node:fs";
-import type { Rollout, RolloutPlan, UpdateRequest } from "../config/control-api.ts";
+import type { PreflightLine, Rollout, RolloutPlan, UpdateRequest } from "../config/control-api.ts";
 import { OwlError } from "../config/errors.ts";
 import { nearest } from "../config/nearest.ts";
 import type { Clock } from "../config/time.ts";
-import { formatDuration } from "../config/units.ts";
 import type { Manifest } from "./core/manifest.ts";
 import { courseSteps, type ReleaseRef, type UpdateCourse } from "./core/update-course.ts";
 import { planUpdate, type UpdateFacts, type UpdatePlanned, type UpdateRefused } from "./core/update-plan.ts";
+import { type PlanFacts, preflightNotes, rollbackNotes, stepNote, updateNotes } from "./core/update-words.ts";
 import type { LedgerEntry, UpdateDatabaseFacts, WritesSince } from "./ports.ts";
 import type { UpdateRunner } from "./update-runner.ts";
 
@@ -19,8 +19,17 @@ export interface UpdatesParts {
   /** The release that runs. */
   readonly running: ReleaseRef;
   readonly bundled: boolean;
+  /** PostgreSQL is owld's own. */
+  readonly managed: boolean;
+  readonly language: () => "ko" | "en";
+  /** The preflight of a staged release's own code. */
+  readonly preflight: (release: ReleaseRef, signal: AbortSignal) => Promise<readonly PreflightLine[]>;
+  /** Waiting jobs of a higher format than these. */
+  readonly newerJobs: (formats: Manifest["jobKinds"]) => Promise<number>;
   readonly refuseWhileBusy: () => void;
   readonly stage: (source: string, signal: AbortSignal) => Promise<ReleaseRef & { readonly already: boolean }>;
+  /** Removes a staged release that nothing runs from. */
+  readonly unstage: (release: ReleaseRef) => Promise<void>;
   readonly manifest: (release: ReleaseRef) => Promise<Manifest | null>;
   /** What schema that code knows; read from the code itself where it has no manifest (a checkout). */
   readonly schemaOf: (
@@ -31,7 +40,8 @@ export interface UpdatesParts {
   readonly ledger: () => readonly LedgerEntry[];
   readonly databaseFacts: () => Promise<UpdateDatabaseFacts>;
   readonly writesSince: (copy: string) => Promise<WritesSince>;
-  readonly figures: () => Pick<UpdateFacts, "workers" | "graceMs" | "readyMs" | "webReplicas">;
+  readonly figures: () => Pick<UpdateFacts, "workers" | "graceMs" | "readyMs" | "webReplicas"> &
+    Pick<PlanFacts, "confirmMs">;
 }
 
 export interface Updates {
@@ -52,19 +62,15 @@ interface RollbackCourse {
   readonly lost: WritesSince | null;
 }
 
+const NO_DATABASE: UpdateDatabaseFacts = { applied: {}, compatible: {}, queueSchema: null, bytes: 0 };
+
 export function createUpdates(parts: UpdatesParts): Updates {
   const never = new AbortController().signal;
 
-  function refuseUnlessBundled(): void {
-    if (parts.bundled) return;
-    throw new OwlError("update.ownServices", "These services are your team's own, so Owl has no release of them.", {
-      next: "Put their new code in place and run: owlctl restart",
-    });
-  }
-
   async function compare(to: Manifest, overlap: boolean): Promise<UpdatePlanned | UpdateRefused> {
-    const database = await parts.databaseFacts();
+    const database = parts.bundled ? await parts.databaseFacts() : NO_DATABASE;
     return planUpdate({
+      bundled: parts.bundled,
       from: await parts.manifest(parts.running),
       to,
       applied: Object.keys(database.applied),
@@ -89,18 +95,32 @@ export function createUpdates(parts: UpdatesParts): Updates {
     return await compare(manifest, overlap);
   }
 
+  async function planFacts(to: string): Promise<PlanFacts> {
+    const { bundled, managed } = parts;
+    const databaseBytes = bundled ? (await parts.databaseFacts()).bytes : null;
+    return { from: parts.running.version, to, bundled, managed, databaseBytes, ...parts.figures() };
+  }
+
   function describe(
     course: Pick<UpdateCourse, "kind" | "plan" | "restoreFrom">,
+    facts: PlanFacts,
     notes: readonly string[],
   ): RolloutPlan {
-    const whole = { ...course, step: "stage", failure: null } as UpdateCourse;
-    const { graceMs, readyMs, webReplicas, workers } = parts.figures();
-    const expectedMs = readyMs * (webReplicas + workers) + 30_000;
+    const own = parts.bundled ? {} : { ownServices: true };
+    const whole = { ...course, ...own, step: "stage", failure: null } as UpdateCourse;
+    const { graceMs, readyMs, webReplicas, workers, confirmMs } = parts.figures();
+    const expectedMs = parts.bundled ? readyMs * (webReplicas + workers) + confirmMs : readyMs;
+    const closedMs = course.plan?.worstDowntimeMs ?? 0;
     return {
       changes: true,
-      steps: courseSteps(whole).map((action) => ({ service: "owl", action, instance: null })),
+      steps: courseSteps(whole).map((action) => ({
+        service: "owl",
+        action,
+        instance: null,
+        note: stepNote(action, course.plan, facts),
+      })),
       expectedMs,
-      worstMs: expectedMs + graceMs * (course.plan?.workers === "overlap" ? 1 : 2),
+      worstMs: expectedMs + closedMs + graceMs * (course.plan?.workers === "overlap" ? 1 : 2),
       peakConnections: null,
       connectionLimit: null,
       peakMemoryBytes: null,
@@ -108,25 +128,7 @@ export function createUpdates(parts: UpdatesParts): Updates {
     };
   }
 
-  function noteOf(plan: UpdatePlanned, to: string): string[] {
-    const notes = [`${parts.running.version} to ${to}.`];
-    if (plan.workers === "overlap") notes.push("Old and new workers overlap: nothing about jobs changed.");
-    else
-      notes.push(
-        `Workers drain first (${plan.reasons.join("; ")}): at most ${formatDuration(plan.worstWithoutWorkersMs)} without a worker; turns wait in line meanwhile.`,
-      );
-    if (plan.pending.length > 0) notes.push(`Migrations (${plan.schema}): ${plan.pending.join(", ")}.`);
-    if (plan.queueMigration) notes.push("The queue's own schema changes, which counts as incompatible.");
-    notes.push(
-      plan.worstDowntimeMs > 0
-        ? `Pages answer 503 for at most ${formatDuration(plan.worstDowntimeMs)}; a copy of the database is the way back.`
-        : "No downtime; the way back is the old code alone.",
-    );
-    return notes;
-  }
-
   async function planRollbackTo(version: string | null): Promise<RollbackCourse> {
-    refuseUnlessBundled();
     const ledger = parts.ledger();
     const present = ledger.find((entry) => entry.version === parts.running.version) ?? null;
     const staged = await parts.staged();
@@ -149,6 +151,7 @@ export function createUpdates(parts: UpdatesParts): Updates {
         },
       );
     }
+    if (!parts.bundled) return { to, restoreFrom: null, lost: null };
     const knows = await parts.schemaOf(to);
     const database = await parts.databaseFacts();
     const ahead = Object.keys(database.applied).filter((name) => !knows.migrations.includes(name));
@@ -169,23 +172,27 @@ export function createUpdates(parts: UpdatesParts): Updates {
   }
 
   function begin(
-    course: Pick<UpdateCourse, "kind" | "source" | "overlapAsked" | "to" | "restoreFrom" | "approval">,
+    course: Pick<UpdateCourse, "kind" | "source" | "overlapAsked" | "to" | "restoreFrom" | "approval" | "present">,
   ): Rollout {
     parts.refuseWhileBusy();
-    const { graceMs, readyMs, webReplicas } = parts.figures();
-    return parts.runner.begin({ ...course, from: parts.running }, 2 * graceMs + readyMs * (webReplicas + 1) + 30_000);
+    const { graceMs, readyMs, webReplicas, confirmMs } = parts.figures();
+    const own = parts.bundled ? {} : { ownServices: true };
+    return parts.runner.begin(
+      { ...course, ...own, from: parts.running },
+      2 * graceMs + readyMs * (webReplicas + 1) + confirmMs,
+    );
   }
 
   return {
     assess,
     async stageRelease(source) {
-      refuseUnlessBundled();
       return await parts.stage(source, never);
     },
     async update({ source, overlap }) {
-      refuseUnlessBundled();
+      const present = (await parts.staged()).map((one) => one.version);
       return begin({
         kind: "update",
+        present,
         source,
         overlapAsked: overlap ?? false,
         to: null,
@@ -194,14 +201,15 @@ export function createUpdates(parts: UpdatesParts): Updates {
       });
     },
     async updateTo(version, approval) {
-      refuseUnlessBundled();
-      const found = (await parts.staged()).find((one) => one.version === version);
+      const lying = await parts.staged();
+      const found = lying.find((one) => one.version === version);
       if (found === undefined)
         throw new OwlError("release.unknown", `Release ${version} is not staged here any more.`, {
           next: "Stage it again: owlctl update --stage ARCHIVE",
         });
       return begin({
         kind: "update",
+        present: lying.map((one) => one.version),
         source: found.path,
         overlapAsked: false,
         to: null,
@@ -210,34 +218,46 @@ export function createUpdates(parts: UpdatesParts): Updates {
       });
     },
     async planUpdate({ source, overlap }) {
-      refuseUnlessBundled();
-      const { version, path } = await parts.stage(source, never);
+      const { version, path, already } = await parts.stage(source, never);
+      const facts = await planFacts(version);
       if (version === parts.running.version)
         return {
-          ...describe({ kind: "update", plan: null, restoreFrom: null }, [`${version} is what runs already.`]),
+          ...describe({ kind: "update", plan: null, restoreFrom: null }, facts, [`${version} is what runs already.`]),
           changes: false,
           steps: [],
         };
       const plan = await assess({ version, path }, overlap ?? false);
-      if (plan.verdict === "refused") throw new OwlError(plan.code, plan.reason, { next: plan.next });
-      return describe({ kind: "update", plan, restoreFrom: null }, noteOf(plan, version));
+      if (plan.verdict === "refused") {
+        // What must not be begun is not offered to anybody either.
+        if (!already) await parts.unstage({ version, path });
+        throw new OwlError(plan.code, plan.reason, { next: plan.next });
+      }
+      const judged = await parts.preflight({ version, path }, never);
+      const manifest = await parts.manifest({ version, path });
+      return describe({ kind: "update", plan, restoreFrom: null }, facts, [
+        ...updateNotes(plan, facts),
+        ...(manifest?.notes[parts.language()] ?? []),
+        ...preflightNotes(judged),
+      ]);
     },
     async rollback(version) {
       const { to, restoreFrom } = await planRollbackTo(version);
-      return begin({ kind: "rollback", source: null, overlapAsked: false, to, restoreFrom, approval: null });
+      return begin({
+        kind: "rollback",
+        present: [],
+        source: null,
+        overlapAsked: false,
+        to,
+        restoreFrom,
+        approval: null,
+      });
     },
     async planRollback(version) {
       const { to, restoreFrom, lost } = await planRollbackTo(version);
-      const notes = [`${parts.running.version} back to ${to.version}.`];
-      if (lost === null) notes.push("Code only: the older release can live with the database of now. Nothing is lost.");
-      else
-        notes.push(
-          "The older release cannot live with the database of now: the copy taken before the update is put back.",
-          lost.count === 0
-            ? "Nothing was written since that copy."
-            : `${lost.count} writes since that copy are lost, from ${lost.firstAt} to ${lost.lastAt}.`,
-        );
-      return describe({ kind: "rollback", plan: null, restoreFrom }, notes);
+      const facts = await planFacts(to.version);
+      const formats = (await parts.manifest(to))?.jobKinds ?? null;
+      const newer = parts.bundled && formats !== null ? await parts.newerJobs(formats) : 0;
+      return describe({ kind: "rollback", plan: null, restoreFrom }, facts, rollbackNotes(facts, lost, newer));
     },
   };
 }

@@ -9,6 +9,7 @@
 import { type Db, PgBoss } from "pg-boss";
 import { JOB_KINDS, type JobKind } from "../../config/config.ts";
 import { invariant, OwlError } from "../../config/errors.ts";
+import type { Clock } from "../../config/time.ts";
 import { jobKindRow, knownFormats, type QueueDeclaration } from "../core/job-kinds.ts";
 import type { Database, Sql } from "./pool.ts";
 
@@ -80,6 +81,8 @@ export interface JobQueue {
 export interface QueueOptions {
   readonly database: Database;
   readonly instance: string;
+  /** Given in workers: what `completeSoon` collects is settled together. */
+  readonly clock?: Clock;
   /** True in workers: pg-boss's own upkeep (deleting what is over, the 90 s backstop) runs there. */
   readonly upkeep: boolean;
   readonly onError: (error: Error) => void;
@@ -149,6 +152,8 @@ function createBoss(options: QueueOptions, migrate: boolean): PgBoss {
   return boss;
 }
 
+const SETTLE_MS = 100;
+
 const COMPARED = [
   "retryLimit",
   "expireInSeconds",
@@ -212,6 +217,7 @@ export function createQueue(options: QueueOptions): JobQueue {
     priority: job.priority ?? 0,
   });
   const over: QueuedJob[] = [];
+  const stopping = new AbortController();
   let settling: Promise<void> | null = null;
 
   async function complete(sql: Sql, ...jobs: readonly QueuedJob[]): Promise<void> {
@@ -223,6 +229,7 @@ export function createQueue(options: QueueOptions): JobQueue {
 
   /** A job that cannot be settled is left to pg-boss's own backstop: its row has ended, nobody runs it again. */
   async function settleAll(): Promise<void> {
+    await options.clock?.sleep(SETTLE_MS, stopping.signal).catch(() => undefined);
     while (over.length > 0) await complete(options.database, ...over.splice(0)).catch(options.onError);
   }
 
@@ -232,6 +239,7 @@ export function createQueue(options: QueueOptions): JobQueue {
       await checkQueues(boss);
     },
     async stop() {
+      stopping.abort();
       await settling;
       await boss.stop({ graceful: false, close: false });
     },

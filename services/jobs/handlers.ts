@@ -13,6 +13,12 @@ export interface HandlerDeps {
   readonly sources: Sources;
 }
 
+/** Loads what handlers load at their first need, so that nobody waits for it: a worker is ready without it. */
+export async function loadAhead(config: AppConfig): Promise<void> {
+  if (config.model !== null) await import("./schema-analysis/model-describer.ts");
+  if (config.mail !== null) await import("../tools/acting/mail.ts");
+}
+
 /** The handlers a worker runs. */
 export function createHandlers(deps: HandlerDeps): Readonly<Record<JobKind, Handler>> {
   return {

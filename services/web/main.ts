@@ -70,9 +70,7 @@ process.on("SIGTERM", () => void stop("SIGTERM"));
 process.on("SIGINT", () => void stop("SIGINT"));
 
 try {
-  await queue.start();
-  await listener.start();
-  await pulse.start();
+  await Promise.all([queue.start(), listener.start(), pulse.start()]);
   reclaimer.start();
   sweeper.start();
   if (instance.socket) {

@@ -9,7 +9,7 @@ import { createQueue } from "../db/queue.ts";
 import { createReclaimer } from "../db/reclaimer.ts";
 import { registerWorker } from "../db/workers.ts";
 import { createLog, readInstance } from "../instance.ts";
-import { createHandlers } from "../jobs/handlers.ts";
+import { createHandlers, loadAhead } from "../jobs/handlers.ts";
 import { textOf } from "../text/text.ts";
 import { createSources } from "../tools/sources.ts";
 import { createHeartbeat, createLeaseKeeper } from "./heartbeat.ts";
@@ -27,6 +27,7 @@ const toolConnections = Math.max(1, Math.floor(config.worker.pool * 0.4));
 const db = createDatabase({ url, max: Math.max(2, config.worker.pool - toolConnections), onError });
 const queue = createQueue({
   database: db,
+  clock,
   instance: id,
   upkeep: true,
   onError,
@@ -73,18 +74,17 @@ process.on("SIGTERM", () => void stop("SIGTERM"));
 process.on("SIGINT", () => void stop("SIGINT"));
 
 try {
-  await readySocket.start();
-  await queue.start();
+  await Promise.all([readySocket.start(), queue.start(), listener.start()]);
   await register({ reclaimer, clock, log }, () =>
     registerWorker(db, { id, release: instance.release, pid: process.pid, host: hostname() }),
   );
   await heartbeat.start();
-  await listener.start();
   reclaimer.start();
   leases.start();
   worker.start();
   registered = true;
   log.info({ release: instance.release, concurrency: config.worker.concurrency }, "worker is ready");
+  await loadAhead(config).catch((error) => log.warn({ err: asError(error) }, "a tool could not be loaded ahead"));
 } catch (error) {
   const known = error instanceof OwlError ? { code: error.code, next: error.next } : {};
   log.fatal({ err: asError(error), ...known }, "worker could not start");

@@ -5,6 +5,8 @@ import { JOB_KINDS } from "../../config/config.ts";
 import type { Manifest, ManifestMigration } from "./manifest.ts";
 
 export interface UpdateFacts {
+  /** False: the services are a team's own, so only Owl itself is updated. */
+  readonly bundled: boolean;
   readonly from: Manifest | null;
   readonly to: Manifest;
   /** Names of migrations the database has. */
@@ -68,6 +70,7 @@ export type UpdateStepName = (typeof UPDATE_STEPS)[number];
 export function planUpdate(facts: UpdateFacts): UpdatePlanned | UpdateRefused {
   const refused = refusal(facts);
   if (refused) return refused;
+  if (!facts.bundled) return ownPlan(facts.overlapAsked);
   const pending = facts.to.migrations.filter((m) => !facts.applied.includes(m.name));
   const queueMigration = facts.queueSchema !== null && facts.queueSchema !== facts.to.queueSchema;
   const schema = schemaChange(pending, queueMigration);
@@ -95,6 +98,31 @@ export function planUpdate(facts: UpdateFacts): UpdatePlanned | UpdateRefused {
   };
 }
 
+/** Owl itself under a team's own services: no process of theirs, no row and no schema is touched. */
+export const OWN_STEPS = ["stage", "preflight", "compare", "switch", "prune"] as const satisfies UpdateStepName[];
+
+function ownPlan(overlapAsked: boolean): UpdatePlanned | UpdateRefused {
+  if (overlapAsked)
+    return {
+      verdict: "refused",
+      code: "update.overlap",
+      reason: "There are no bundled workers here that could overlap.",
+      next: "Leave out --overlap: your services are not touched by an update of Owl.",
+    };
+  return {
+    verdict: "planned",
+    workers: "overlap",
+    reasons: [],
+    schema: "none",
+    pending: [],
+    queueMigration: false,
+    steps: OWN_STEPS,
+    worstWithoutWorkersMs: 0,
+    worstDowntimeMs: 0,
+    way: { back: "code" },
+  };
+}
+
 function refusal(facts: UpdateFacts): UpdateRefused | null {
   if (facts.to.platform !== facts.platform)
     return {
@@ -103,6 +131,7 @@ function refusal(facts: UpdateFacts): UpdateRefused | null {
       reason: `Release ${facts.to.version} is for ${facts.to.platform}; this machine is ${facts.platform}.`,
       next: `Build it on ${facts.platform} with \`npm run release\`.`,
     };
+  if (!facts.bundled) return null;
   for (const m of facts.to.migrations) {
     const applied = facts.appliedHashes[m.name];
     if (applied !== undefined && applied !== m.sha256)

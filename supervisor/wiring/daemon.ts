@@ -268,7 +268,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
       if (path !== servedFrom) config = parts.loadConfig(path);
       servedFrom = path;
     },
-    replaceProxies: () => proxies.replace(),
+    proxies,
     wake,
     reexec: parts.reexec,
   });

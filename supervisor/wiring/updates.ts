@@ -2,28 +2,28 @@
 // Invariant: what it touches of the rest of owld goes through `world`: code, holds and targets, never processes.
 
 import { createHash } from "node:crypto";
-import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
 import { join } from "node:path";
-import { execa } from "execa";
 import type { Logger } from "pino";
 import type { Config, ServiceConfig } from "../../config/config.ts";
 import type { PreflightLine, Rollout, Status, WorkerStatus } from "../../config/control-api.ts";
 import { asError, invariant, OwlError } from "../../config/errors.ts";
 import type { HomePaths } from "../../config/home.ts";
-import { CODE_ROOT, pinnedNode } from "../../config/load.ts";
+import { CODE_ROOT } from "../../config/load.ts";
 import type { Clock, Random } from "../../config/time.ts";
 import { type Approvals, createApprovals } from "../approvals.ts";
 import type { Manifest } from "../core/manifest.ts";
 import type { ReleaseRef, UpdateCourse } from "../core/update-course.ts";
 import type { InstanceBook } from "../instance-book.ts";
-import { inheritedEnv } from "../instance-launch.ts";
 import type { Journal } from "../journal.ts";
 import type { Measures } from "../measures.ts";
-import type { DatabaseService, PostedOffer } from "../ports.ts";
+import type { DatabaseService, PostedOffer, ProxySet } from "../ports.ts";
 import { createBulletin } from "../postgres/bulletin.ts";
+import { createInstanceLogs } from "../process/log-file.ts";
+import { checkRelease } from "../release/check.ts";
 import { createReleaseLedger, pruneReleases, switchCurrent } from "../release/current.ts";
-import { removeStagingLeftovers, stageRelease } from "../release/stage.ts";
+import { removeRelease, removeStagingLeftovers, stageRelease } from "../release/stage.ts";
 import { readManifest } from "../release/verify.ts";
 import type { RolloutRunner } from "../rollout-runner.ts";
 import type { ServiceWishes } from "../service-wishes.ts";
@@ -54,7 +54,7 @@ export interface ReleaseParts {
   readonly refuseWhileBusy: () => void;
   /** The services are to run from that code from now on. */
   readonly useCode: (release: ReleaseRef) => void;
-  readonly replaceProxies: () => Promise<void>;
+  readonly proxies: Pick<ProxySet, "processes" | "replace">;
   readonly wake: () => void;
   readonly reexec: () => void;
 }
@@ -84,17 +84,9 @@ export function createReleases(parts: ReleaseParts): Releases {
   let approvals: Approvals | null = null;
   let renewing: Promise<void> = Promise.resolve();
 
-  /** Tokens of what is being staged: an update may be asked for before the database, and `start`, have come up. */
-  const staging = new Set<string>();
   const stage = async (source: string, signal: AbortSignal) => {
-    const token = parts.random.token(6);
-    staging.add(token);
-    try {
-      const staged = await stageRelease(source, paths.releases, token, signal);
-      return { version: staged.manifest.version, path: staged.path, already: staged.already };
-    } finally {
-      staging.delete(token);
-    }
+    const staged = await stageRelease(source, paths.releases, parts.random.token(6), signal);
+    return { version: staged.manifest.version, path: staged.path, already: staged.already };
   };
   const manifestOf = async (release: ReleaseRef): Promise<Manifest | null> =>
     await readManifest(release.path).catch(() => null);
@@ -137,32 +129,24 @@ export function createReleases(parts: ReleaseParts): Releases {
       graceMs: Math.max(0, ...services.map((service) => service.stop.graceMs)),
       readyMs: Math.max(1_000, ...starts),
       webReplicas: web?.replicas ?? 0,
+      confirmMs: parts.config().rollout.confirmMs,
     };
   }
 
-  /** The new release's own code judges the configuration it will be given. */
-  async function checkRelease(release: ReleaseRef, signal: AbortSignal): Promise<void> {
-    const { file } = parts.config();
-    const args = ["ctl/main.ts", "config", "check", ...(file === null ? [] : [file])];
-    const result = await execa(pinnedNode(release.path), args, {
-      cwd: release.path,
-      env: { ...inheritedEnv(parts.environment), OWL_HOME: paths.home },
-      extendEnv: false,
-      reject: false,
-      all: true,
-      stdin: "ignore",
-      cancelSignal: signal,
+  const judged = (release: ReleaseRef, signal: AbortSignal) =>
+    checkRelease({
+      release,
+      home: paths.home,
+      environment: parts.environment,
+      given: {
+        file: parts.config().file,
+        cwd: process.cwd(),
+        databaseUrl: database.url(),
+        ownPids: [process.pid, ...parts.proxies.processes().map(({ pid }) => pid)],
+        largestInstanceBytes: parts.measures.largestRssBytes(parts.config().services.map(({ name }) => name)),
+      },
+      signal,
     });
-    signal.throwIfAborted();
-    if (result.failed)
-      throw new OwlError(
-        "release.config",
-        `Release ${release.version} does not accept the configuration: ${result.all}`,
-        {
-          next: "Correct owl.yaml first, or stay with the present release.",
-        },
-      );
-  }
 
   /** One request through the proxy, as a user would make it. */
   async function smoke(signal: AbortSignal): Promise<void> {
@@ -217,7 +201,7 @@ export function createReleases(parts: ReleaseParts): Releases {
       workers: parts.workers,
       preflight: parts.preflight,
       stage,
-      checkRelease,
+      checkRelease: judged,
       async compare(course) {
         invariant(course.to !== null, "a release is staged before it is compared");
         return await updates.assess(course.to, course.overlapAsked);
@@ -225,23 +209,38 @@ export function createReleases(parts: ReleaseParts): Releases {
       manifest: (release) => readManifest(release.path),
       database: () => database.updates(),
       smoke,
+      tail: createInstanceLogs({ directory: paths.logs, clock, living: () => new Set() }).tail,
       settle,
-      prune: () => pruneReleases(paths, ledger),
+      async prune(course) {
+        const gone = await pruneReleases(paths, ledger);
+        await keepCopies(course.copy);
+        return gone;
+      },
     }),
-    async discard(course) {
+    async discard(course, { isWhole }) {
+      await keepCopies(isWhole ? null : course.copy);
       // Past `switch` it is what runs, whatever failed after it.
       if (!course.staged || course.to === null || ledger.current()?.version === course.to.version) return;
-      await rm(course.to.path, { recursive: true, force: true });
+      await removeRelease(course.to.path);
     },
     changed() {
       parts.useCode(serving());
       parts.wake();
     },
     renewSelf(course) {
+      // Killed after `switch`, it was started again on the new release already.
+      if (course.to?.path === running.path) return;
       log.info({ from: course.from.version, to: course.to?.version }, "owld starts again on the new release");
       parts.reexec();
     },
   });
+
+  /** Copies that the ledger names stay, and that one. */
+  async function keepCopies(also: string | null): Promise<void> {
+    if (database.url() === null) return;
+    const named = ledger.all().map(({ copy }) => copy);
+    await database.updates().keepCopies([...named, also].filter((path) => path !== null));
+  }
 
   const serving = (): ReleaseRef => runner.serving() ?? running;
 
@@ -250,8 +249,13 @@ export function createReleases(parts: ReleaseParts): Releases {
     runner,
     running,
     bundled: parts.config().bundled,
+    managed: parts.config().database === null,
+    language: () => parts.config().language,
+    preflight: judged,
+    newerJobs: (formats) => database.updates().newerJobs(formats),
     refuseWhileBusy: parts.refuseWhileBusy,
     stage,
+    unstage: ({ path }) => removeRelease(path),
     manifest: manifestOf,
     schemaOf,
     staged,
@@ -306,13 +310,7 @@ export function createReleases(parts: ReleaseParts): Releases {
 
   /** After an update whose proxy code differs, the proxies are replaced by owld of the new release, without loss. */
   async function renewProxies(): Promise<void> {
-    const manifest = await manifestOf(running);
-    if (manifest === null) return;
-    const code = createHash("sha256");
-    for (const [path, file] of Object.entries(manifest.files))
-      if (/^(supervisor\/proxy|config|node_modules\/(undici|node-linux-[^/]+))\//.test(path))
-        code.update(`${path} ${file.sha256}\n`);
-    const present = code.digest("hex");
+    const present = proxyCode(await manifestOf(running));
     const before = store.all<string>("fact").get("proxy code");
     if (before === present) return;
     if (before !== undefined || ledger.current()?.version === parts.version) {
@@ -321,7 +319,7 @@ export function createReleases(parts: ReleaseParts): Releases {
         service: "proxy",
         message: "The proxy's code changed: it is replaced.",
       });
-      await parts.replaceProxies();
+      await parts.proxies.replace();
     }
     store.put("fact", "proxy code", present);
   }
@@ -340,9 +338,8 @@ export function createReleases(parts: ReleaseParts): Releases {
     serving,
     underWay: () => runner.course() !== null,
     async start() {
-      if (!parts.config().bundled) return;
       // Space lost, no more: nothing that runs may end for it.
-      const left = await removeStagingLeftovers(paths.releases, staging).catch((error: unknown) => {
+      const left = await removeStagingLeftovers(paths.releases).catch((error: unknown) => {
         log.error({ err: asError(error) }, "half-staged releases were not removed");
         return [];
       });
@@ -352,7 +349,11 @@ export function createReleases(parts: ReleaseParts): Releases {
         log.error({ err: asError(error) }, "the proxies were not replaced"),
       );
       const url = database.url();
-      if (url === null) return;
+      if (url === null || !parts.config().bundled) return;
+      // Where a release is put to be offered; without it there is no place to put one.
+      await mkdir(paths.incoming, { recursive: true, mode: 0o750 }).catch((error: unknown) =>
+        log.error({ err: asError(error) }, "incoming/ could not be made"),
+      );
       approvals = createApprovals({
         clock,
         store,
@@ -372,4 +373,14 @@ export function createReleases(parts: ReleaseParts): Releases {
       await approvals?.stop();
     },
   };
+}
+
+/** What the proxy's code is: a hash over its files; of code without a manifest only that it has none. */
+function proxyCode(manifest: Manifest | null): string {
+  if (manifest === null) return "no manifest";
+  const code = createHash("sha256");
+  for (const [path, file] of Object.entries(manifest.files))
+    if (/^(supervisor\/proxy|config|node_modules\/node-linux-[^/]+)\//.test(path))
+      code.update(`${path} ${file.sha256}\n`);
+  return code.digest("hex");
 }

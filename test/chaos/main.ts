@@ -46,8 +46,9 @@ async function runAll(wanted: ReturnType<typeof read>, releases: ChaosReleases |
   let violations = 0;
   const reports: object[] = [];
   for (let n = 0; n < wanted.seeds; n++) {
+    const seed = wanted.seed + n;
     const report = await runChaos({
-      seed: wanted.seed + n,
+      seed,
       minutes: wanted.minutes,
       faults: wanted.faults,
       faultEveryMs: wanted.everyMs,
@@ -57,7 +58,15 @@ async function runAll(wanted: ReturnType<typeof read>, releases: ChaosReleases |
       load: { turns: 5, playbooks: 2, plain: 4, recordings: 8 },
       echo: wanted.quiet ? () => undefined : (line) => process.stderr.write(`${line}\n`),
       keep: wanted.keep,
+    }).catch((error: Error) => {
+      // Not even begun, or given up in the middle: the other seeds are still run.
+      process.stdout.write(`\nseed ${seed} came to no end: ${error.stack}\n`);
+      return null;
     });
+    if (report === null) {
+      violations += 1;
+      continue;
+    }
     violations += report.violations.length;
     process.stdout.write(`${reportLines(report).join("\n")}\n`);
     const { timeline, ...rest } = report;

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import type { Rollout, Status } from "../../config/control-api.ts";
 import { systemClock } from "../../config/system-time.ts";
 import { markOf } from "../../supervisor/instance-launch.ts";
+import { DATABASE, OWNER_ROLE, socketUrl } from "../../supervisor/postgres/roles.ts";
 import { freePort } from "../../supervisor/process/free-port.ts";
 import { createProcessTable } from "../../supervisor/process/group-signal.ts";
 import { PASSWORD } from "./services.ts";
@@ -46,11 +47,12 @@ export interface InstallationWanted {
   readonly prepare?: (home: string) => void;
   /** After everything has stopped, before the home is removed. */
   readonly release?: (home: string) => void;
-  /** Limits for owld and all it starts, as prlimit takes them. */
-  readonly limits?: readonly string[];
+  /** PATH of owld and all it starts; absent: our own. */
+  readonly path?: string;
 }
 
-const YAML =
+/** What its owl.yaml says unless the test wants something else. */
+export const INSTALLATION_YAML =
   "stop: {grace: 8s}\nturn: {finish: 3s, wrapUp: 2s}\nrollout: {confirm: 1s, healthTimeout: 60s}\nweb: {replicas: 1}\nworker: {replicas: 1}\n";
 
 /** Starts one and waits until it is steady. The caller stops it, also after a failure. */
@@ -60,16 +62,21 @@ export async function startInstallation(wanted: InstallationWanted = {}): Promis
   wanted.prepare?.(home);
   const port = await freePort();
   const config = join(home, "owl.yaml");
-  writeFileSync(config, `proxy: {listen: "127.0.0.1:${port}"}\n${wanted.yaml?.(home) ?? YAML}`);
-  const env = { PATH: process.env.PATH ?? "", HOME: home, OWL_HOME: home, OWL_ADMIN_PASSWORD: PASSWORD };
+  writeFileSync(config, `proxy: {listen: "127.0.0.1:${port}"}\n${wanted.yaml?.(home) ?? INSTALLATION_YAML}`);
+  const env = {
+    PATH: wanted.path ?? process.env.PATH ?? "",
+    HOME: home,
+    OWL_HOME: home,
+    OWL_ADMIN_PASSWORD: PASSWORD,
+    OWL_LANG: "en",
+  };
   let child: ChildProcess | null = null;
   let stopping = false;
   const start = (): void => {
     const link = join(home, "current/supervisor/owld");
     const log = openSync(join(home, "owld.log"), "a");
     const program = existsSync(link) ? link : join(ROOT, "supervisor/owld");
-    const [command = program, ...args] = [...(wanted.limits ? ["prlimit", ...wanted.limits] : []), program];
-    const started = spawn(command, [...args, "--config", config], { env, stdio: ["ignore", log, log] });
+    const started = spawn(program, ["--config", config], { env, stdio: ["ignore", log, log] });
     child = started;
     started.on("exit", (code) => {
       if (code === 75 && !stopping) start();
@@ -98,8 +105,10 @@ export async function startInstallation(wanted: InstallationWanted = {}): Promis
       ),
     async killOwld() {
       const dying = child;
-      const gone = new Promise((resolve) => dying?.once("exit", resolve));
-      dying?.kill("SIGKILL");
+      // It may just have left by itself, to start again on another release.
+      if (dying === null || dying.exitCode !== null || dying.signalCode !== null) return;
+      const gone = new Promise((resolve) => dying.once("exit", resolve));
+      dying.kill("SIGKILL");
       await gone;
     },
     rollouts: async () => JSON.parse((await ctl("rollout", "list", "--json")).out) as readonly Rollout[],
@@ -123,6 +132,17 @@ export async function startInstallation(wanted: InstallationWanted = {}): Promis
     throw error;
   }
   return one;
+}
+
+/** The URL of its managed metastore. */
+export function metastoreUrl(home: string): string {
+  const base = join(home, "postgres");
+  const record = join(base, "place.json");
+  const { socketDir } = existsSync(record)
+    ? (JSON.parse(readFileSync(record, "utf8")) as { socketDir: string })
+    : { socketDir: join(base, "run") };
+  const password = readFileSync(join(base, "owl-password"), "utf8").trim();
+  return socketUrl({ user: OWNER_ROLE, password, database: DATABASE, socketDir, port: 5432 });
 }
 
 /** The releases its instances run from, each once. */

@@ -1,7 +1,8 @@
 // Releases for tests: this checkout linked into a folder of its own, changed a little, with a manifest of its own.
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildPages } from "../../services/web/pages/build.ts";
 import { MANIFEST_FILE } from "../../supervisor/core/manifest.ts";
@@ -34,8 +35,13 @@ export async function makeRelease(
   mkdirSync(path, { recursive: true });
   await buildPages();
   for (const part of PARTS) execFileSync("cp", ["-a", join(ROOT, part), path]);
-  // Hundreds of megabytes that nobody changes: linked, not copied, where the file system can.
-  execFileSync("cp", ["-a", "--reflink=auto", "-l", join(ROOT, "node_modules"), path]);
+  // Hundreds of megabytes that nobody changes: linked, not copied, where both are on one file system.
+  const modules = [join(ROOT, "node_modules"), path];
+  try {
+    execFileSync("cp", ["-a", "-l", ...modules], { stdio: "ignore" });
+  } catch {
+    execFileSync("cp", ["-a", ...modules]);
+  }
   const own = JSON.stringify({ name: "owl", version, type: "module" });
   for (const [name, text] of Object.entries({ "package.json": own, ...files })) {
     mkdirSync(dirname(join(path, name)), { recursive: true });
@@ -51,4 +57,35 @@ export async function makeRelease(
   });
   writeFileSync(join(path, MANIFEST_FILE), JSON.stringify(manifest));
   return path;
+}
+
+/**
+ * A whole, verified release that cannot run: the manifest of the one at `like`, but for its version, its few files and
+ * whatever `change` lays over it.
+ */
+export function makeHollowRelease(
+  dir: string,
+  version: string,
+  like: string,
+  files: Readonly<Record<string, string>> = { "a.txt": "nothing to run\n" },
+  change: Readonly<Record<string, unknown>> = {},
+): string {
+  const path = join(dir, version);
+  const listed: Record<string, object> = {};
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(path, name)), { recursive: true });
+    writeFileSync(join(path, name), text);
+    const sha256 = createHash("sha256").update(text).digest("hex");
+    listed[name] = { sha256, size: Buffer.byteLength(text), mode: 420 };
+  }
+  const manifest = JSON.parse(readFileSync(join(like, MANIFEST_FILE), "utf8")) as Record<string, unknown>;
+  const whole = { ...manifest, version, files: listed, links: {}, ...change };
+  writeFileSync(join(path, MANIFEST_FILE), JSON.stringify(whole));
+  return path;
+}
+
+/** The release directory `path` as a plain archive at `output`. */
+export function archiveRelease(path: string, output: string): void {
+  const rest = readdirSync(path).filter((name) => name !== MANIFEST_FILE);
+  execFileSync("tar", ["--hard-dereference", "-cf", output, "-C", path, MANIFEST_FILE, ...rest]);
 }

@@ -7,7 +7,7 @@ import { abortCauseOf } from "../../core/abort.ts";
 import { type TurnCause, type TurnEndState, turnEndOfAbort } from "../../core/turn.ts";
 import { endTurn, findTurnToAnswer } from "../../db/turns.ts";
 import { builtInResponder } from "../../model/built-in.ts";
-import { createEndpointResponder } from "../../model/endpoint.ts";
+import { endpointOnDemand } from "../../model/on-demand.ts";
 import type { Responder } from "../../model/responder.ts";
 import { createRunSql } from "../../tools/run-sql.ts";
 import { createDescribeTable, createListTables } from "../../tools/schema-tools.ts";
@@ -32,8 +32,7 @@ const FLUSH_ABORTED_FOR_MS = 1_000;
 
 /** Runs turns. */
 export function createChatHandler(deps: ChatDeps): Handler {
-  const responder =
-    deps.responder ?? (deps.config.model ? createEndpointResponder(deps.config.model) : builtInResponder);
+  const responder = deps.responder ?? (deps.config.model ? endpointOnDemand(deps.config.model) : builtInResponder);
 
   async function run(context: JobContext): Promise<HandlerResult> {
     const turn = await findTurnToAnswer(context.db, context.id);

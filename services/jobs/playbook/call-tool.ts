@@ -3,7 +3,7 @@
 import { OwlError } from "../../../config/errors.ts";
 import type { PlaybookStep } from "../../core/playbook.ts";
 import { type HttpInput, sendHttp } from "../../tools/acting/http-request.ts";
-import { type MailInput, sendMail } from "../../tools/acting/mail.ts";
+import type { MailInput } from "../../tools/acting/mail.ts";
 import type { Outcome } from "../../tools/acting/outcome.ts";
 import { openTicket, type TicketInput } from "../../tools/acting/ticket.ts";
 import type { JobContext } from "../handler.ts";
@@ -25,8 +25,10 @@ export async function callTool(
       return sendHttp(input as unknown as HttpInput, call, clock);
     case "ticket":
       return openTicket(input as unknown as TicketInput, call, clock);
-    case "mail":
+    case "mail": {
+      const { sendMail } = await import("../../tools/acting/mail.ts");
       return sendMail(input as unknown as MailInput, call, deps.config.mail);
+    }
   }
 }
 

@@ -15,7 +15,6 @@ import { throughOutage } from "../../db/through-outage.ts";
 import type { Sources } from "../../tools/sources.ts";
 import type { Handler, HandlerResult, JobContext } from "../handler.ts";
 import { listTables, readTable, type TableFacts } from "./catalogue.ts";
-import { createModelDescriber } from "./model-describer.ts";
 
 export interface SchemaAnalysisDeps {
   readonly config: AppConfig;
@@ -56,7 +55,7 @@ async function analyse(deps: SchemaAnalysisDeps, context: JobContext): Promise<H
   if (todo === null) return "lostClaim";
   const tables = await listTables(sources, todo.dataSource, signal);
   if (!(await throughOutage(context, () => storeTablesTotal(db, context, tables.length)))) return "lostClaim";
-  const describe = createDescriber(config, context);
+  const describe = await createDescriber(config, context);
   let byRules = 0;
   for (const name of tables) {
     signal.throwIfAborted();
@@ -76,11 +75,15 @@ async function analyse(deps: SchemaAnalysisDeps, context: JobContext): Promise<H
 type Described = { readonly description: Description; readonly byRules: boolean };
 
 /** The model's words where there is a model and it answers with a description; the rules' otherwise. */
-function createDescriber(config: AppConfig, context: JobContext): (facts: TableFacts) => Promise<Described> {
+async function createDescriber(
+  config: AppConfig,
+  context: JobContext,
+): Promise<(facts: TableFacts) => Promise<Described>> {
   const { clock, text, signal } = context;
   const { language, model } = config;
   const rules = (facts: TableFacts): Described => ({ description: describeTable(facts, language), byRules: true });
   if (model === null) return async (facts) => rules(facts);
+  const { createModelDescriber } = await import("./model-describer.ts");
   const ask = createModelDescriber(model, { clock, text, language });
   return async (facts) => {
     const said = (await ask(facts, signal)) ?? (await ask(facts, signal));

@@ -8,6 +8,7 @@ import { processesOf, signalPid } from "../../chaos/processes.ts";
 import { type Bundled, startBundled, until, untilSteady } from "../bundled.ts";
 import { type Bench, cpuMs, type Row, residentMiB, summaryOf } from "../figures.ts";
 import { startSteadyLoad } from "../steady-load.ts";
+import { measureTurns } from "./turns.ts";
 
 const RESTARTS = 7;
 
@@ -20,7 +21,7 @@ export const productBench: Bench = {
       log("memory");
       rows.push(...(await memory(bundled)));
       log("turns at 100 a second");
-      rows.push(...(await turns(bundled)));
+      rows.push(...(await measureTurns(bundled)));
       log("restarts under load");
       rows.push(await restarts(bundled));
       return rows;
@@ -70,75 +71,6 @@ async function memory(bundled: Bundled): Promise<readonly Row[]> {
       goal: "-",
       measured: `${(share * 100).toFixed(1)} % of a core`,
       met: null,
-    },
-  ];
-}
-
-/** Turns posted on a fixed beat, whatever the answers do (no coordinated omission). */
-async function turns({ caller, model }: Bundled): Promise<readonly Row[]> {
-  const conversations: string[] = [];
-  for (let n = 0; n < 2_300; n++)
-    conversations.push(textOf((await caller.once("POST", "/api/conversations", { body: {} })).body, "id"));
-  const post = async (conversation: string): Promise<{ ms: number; text: string; at: number } | null> => {
-    const text = `hello ${randomUUID()}`;
-    const from = performance.now();
-    const answer = await caller.once("POST", `/api/conversations/${conversation}/turns`, { body: { text } });
-    const ms = performance.now() - from;
-    return answer.status === 202 ? { ms, text, at: answer.endedAt } : null;
-  };
-  // Alone first, one at a time: the way to the handler without a queue in front of it.
-  const alone: number[] = [];
-  for (const conversation of conversations.splice(0, 200)) {
-    const posted = await post(conversation);
-    if (posted === null) continue;
-    await until(() => model.seen.has(posted.text), 10_000, 1).catch(() => undefined);
-    const first = model.seen.get(posted.text)?.firstAt[0];
-    if (first !== undefined) alone.push(Math.max(0, first - (posted.at - posted.ms)));
-  }
-  const all: Promise<Awaited<ReturnType<typeof post>>>[] = [];
-  const start = performance.now();
-  for (const [n, conversation] of conversations.splice(0, 2_000).entries()) {
-    const wait = start + n * 10 - performance.now();
-    if (wait > 0) await systemClock.sleep(wait);
-    all.push(post(conversation));
-  }
-  const done = (await Promise.all(all)).filter((one) => one !== null);
-  await systemClock.sleep(3_000);
-  const accept = summaryOf(done.map((one) => one.ms));
-  const handler = summaryOf(
-    done.flatMap(({ text, at, ms }) => {
-      const first = model.seen.get(text)?.firstAt[0];
-      return first === undefined ? [] : [Math.max(0, first - (at - ms))];
-    }),
-  );
-  const single = summaryOf(alone);
-  const failed = 2_000 - done.length;
-  return [
-    {
-      work: "accept a turn through the proxy, 100/s",
-      goal: "p50 <= 5 ms, p99 <= 20 ms",
-      measured: `p50 ${accept.p50.toFixed(1)} ms, p99 ${accept.p99.toFixed(1)} ms, ${failed} not accepted`,
-      met: accept.p50 <= 5 && accept.p99 <= 20 && failed === 0,
-      unit: "ms",
-      summary: accept,
-    },
-    {
-      work: "a turn sent to its model request seen outside, one at a time",
-      goal: "handler running p50 <= 8 ms, p99 <= 30 ms",
-      measured: `p50 ${single.p50.toFixed(0)} ms, p99 ${single.p99.toFixed(0)} ms`,
-      met: single.p50 <= 8 && single.p99 <= 30,
-      unit: "ms",
-      summary: single,
-      note: "from the client's POST to the model endpoint's own clock: includes accepting, reading the history and the handler's HTTP request; whole ms",
-    },
-    {
-      work: "the same at 100 turns a second",
-      goal: "p50 <= 8 ms, p99 <= 30 ms",
-      measured: `p50 ${handler.p50.toFixed(0)} ms, p99 ${handler.p99.toFixed(0)} ms`,
-      met: handler.p50 <= 8 && handler.p99 <= 30,
-      unit: "ms",
-      summary: handler,
-      note: "client and model endpoint share the two cores with the product",
     },
   ];
 }

@@ -33,7 +33,7 @@ export async function operate(deps: OperateDeps, name: OperationName): Promise<v
   const words = await wordsOf(deps, name);
   if (words === null) return timeline.note(`operation ${name} left out: owld does not answer`);
   const from = systemClock.now();
-  timeline.note(`operation ${name}`, { words: words.filter((word) => !word.startsWith("-")).join(" ") });
+  timeline.note(`operation ${name}`, { words: words.filter((word) => !ROLLOUT.includes(word)).join(" ") });
   const before = disturbances.all.length;
   const close = disturbances.open(excusedBy(name), name);
   // Its own windows are no excuse for itself.

@@ -53,7 +53,8 @@ async function answer(
     response.end(JSON.stringify({ object: "list", data: [{ id: "stub", object: "model" }] }));
     return;
   }
-  const at = systemClock.now();
+  // With its fraction: the benchmark measures by it.
+  const at = performance.timeOrigin + performance.now();
   let raw = "";
   for await (const chunk of request) raw += chunk;
   const { messages } = JSON.parse(raw) as ChatRequest;

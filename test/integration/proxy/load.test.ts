@@ -70,6 +70,8 @@ describe.each(ENGINES)("the %s engine", (engine) => {
               client.send(kinds[request % 3] ?? "");
               await client.until((text) => readAnswers(text, ["GET"]).length === 1);
             }
+            // Each client leaves in a request or in an answer.
+            client.send(kinds[n % 3]?.slice(0, n % 2 === 0 ? -1 : undefined) ?? "");
             client.socket.destroy();
           }
         }),

@@ -45,10 +45,14 @@ services:
       expect((await owld.ask<Rollout>("GET", `/v1/rollouts/${body.id}`)).body.state).toBe("succeeded");
       await poll(() => load.requests() >= (REQUESTS * restart) / RESTARTS);
     }
+    // Two instances, each replaced three times: whoever was connected has been moved.
+    await poll(() => load.leastMoves().streams > 0 && load.leastMoves().sockets > 0);
+    const moved = load.leastMoves();
     configure("6s");
     expect((await owld.ask("POST", "/v1/reload")).status).toBe(202);
     const old = before.proxy.processes[0]?.pid;
     await owld.until(({ proxy }) => proxy.processes.every(({ pid }) => pid !== old));
+    await poll(() => load.leastMoves().streams > moved.streams && load.leastMoves().sockets > moved.sockets);
 
     const figures = await load.stop();
     expect(figures.failures).toEqual([]);
@@ -56,8 +60,5 @@ services:
     expect({ twice, lost }).toEqual({ twice: [], lost: [] });
     expect(executed).toBe(figures.posts);
     expect(figures.gets + figures.posts).toBeGreaterThanOrEqual(REQUESTS);
-    // Each stream and each WebSocket was moved: by each restart those of the instance that went, and all by the proxy.
-    expect(figures.streamsMoved).toBeGreaterThanOrEqual(4);
-    expect(figures.socketsMoved).toBeGreaterThanOrEqual(4);
   });
 });

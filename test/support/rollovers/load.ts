@@ -31,6 +31,8 @@ export interface RolloverLoad {
   /** Requests answered so far. */
   readonly requests: () => number;
   readonly failures: () => readonly string[];
+  /** How often the least moved of the long connections has been moved so far. */
+  readonly leastMoves: () => { readonly streams: number; readonly sockets: number };
   stop(): Promise<LoadFigures>;
 }
 
@@ -66,6 +68,10 @@ export function startRolloverLoad(wanted: LoadWanted): RolloverLoad {
   return {
     requests: () => gets + posts,
     failures: () => failures,
+    leastMoves: () => ({
+      streams: Math.min(...streams.map((stream) => stream.moves())),
+      sockets: Math.min(...sockets.map((socket) => socket.moves())),
+    }),
     async stop() {
       on = false;
       await Promise.all(loops);

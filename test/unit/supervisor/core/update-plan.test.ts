@@ -24,6 +24,7 @@ function manifest(change: Partial<Manifest> = {}): Manifest {
 
 function facts(change: Partial<UpdateFacts> = {}): UpdateFacts {
   return {
+    bundled: true,
     from: manifest(),
     to: manifest({ version: "1.1.0" }),
     applied: ["0001_a.sql"],
@@ -132,6 +133,20 @@ test.each([
   ["an edited migration", { appliedHashes: { "0001_a.sql": "9".repeat(64) } }, "update.migrationChanged"],
 ] as const)("it is refused for %s", (_, change, code) => {
   expect(planUpdate(facts(change))).toMatchObject({ verdict: "refused", code });
+});
+
+test("under a team's own services only Owl itself is updated, whatever the database has", () => {
+  const own = { bundled: false, applied: ["0009_z.sql"], appliedHashes: {}, queueSchema: null } as const;
+  expect(planUpdate(facts(own))).toMatchObject({
+    verdict: "planned",
+    steps: ["stage", "preflight", "compare", "switch", "prune"],
+    worstWithoutWorkersMs: 0,
+    worstDowntimeMs: 0,
+  });
+  expect(planUpdate(facts({ ...own, overlapAsked: true }))).toMatchObject({ verdict: "refused" });
+  expect(planUpdate(facts({ ...own, to: manifest({ platform: "linux-arm64" }) }))).toMatchObject({
+    code: "update.platform",
+  });
 });
 
 test("pruning keeps the newest three, the current and the previous one", () => {

@@ -1,0 +1,70 @@
+// Has a staged release judge the installation it is to run on: its own preflight, by its own code and Node.
+// Invariant: nothing is changed by it, and no secret goes through its arguments.
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { execa } from "execa";
+import { EXIT, type PreflightLine } from "../../config/control-api.ts";
+import { OwlError } from "../../config/errors.ts";
+import { pinnedNode } from "../../config/load.ts";
+import type { ReleaseRef } from "../core/update-course.ts";
+
+/** What the running owld knows and a program of its own cannot read. */
+export interface ReleasePreflight {
+  /** owl.yaml, null: none. */
+  readonly file: string | null;
+  readonly cwd: string;
+  readonly databaseUrl: string | null;
+  readonly ownPids: readonly number[];
+  readonly largestInstanceBytes: number | null;
+}
+
+export const RELEASE_PREFLIGHT_ENV = "OWL_PREFLIGHT";
+const SCRIPT = join("supervisor", "wiring", "preflight-once.ts");
+const BOUND_MS = 60_000;
+
+/**
+ * The lines of that release's preflight; none for an older one that has no such program.
+ * Throws `release.config` where its code refuses the configuration, `release.preflight` where it could not judge.
+ */
+export async function checkRelease(request: {
+  readonly release: ReleaseRef;
+  readonly home: string;
+  /** owld's own, whole: owl.yaml may name any variable of it. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly given: ReleasePreflight;
+  readonly signal: AbortSignal;
+}): Promise<readonly PreflightLine[]> {
+  const { release, signal, given } = request;
+  if (!existsSync(join(release.path, SCRIPT))) return [];
+  const result = await execa(pinnedNode(release.path), [SCRIPT], {
+    cwd: release.path,
+    env: { ...request.environment, OWL_HOME: request.home, [RELEASE_PREFLIGHT_ENV]: JSON.stringify(given) },
+    extendEnv: false,
+    reject: false,
+    stdin: "ignore",
+    timeout: BOUND_MS,
+    cancelSignal: signal,
+  });
+  signal.throwIfAborted();
+  const words = result.stderr.trim() || (result.failed ? result.shortMessage : "");
+  if (result.exitCode === EXIT.config)
+    throw new OwlError("release.config", `Release ${release.version} does not accept the configuration: ${words}`, {
+      next: "Correct owl.yaml first, or stay with the present release.",
+    });
+  const lines = linesOf(result.stdout);
+  if (result.failed || lines === null)
+    throw new OwlError("release.preflight", `The preflight of release ${release.version} did not run: ${words}`, {
+      next: "Build the release again with `npm run release`, or stay with the present one.",
+    });
+  return lines;
+}
+
+function linesOf(text: string): readonly PreflightLine[] | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? (value as PreflightLine[]) : null;
+  } catch {
+    return null;
+  }
+}
