@@ -11,7 +11,7 @@ import { backendsOf, databasePids, type Found, isAlive, postmasterPid, processes
 import type { Product } from "../product.ts";
 import type { SlowDisk } from "../slow-disk.ts";
 import type { Timeline } from "../timeline.ts";
-import { asAdministrator, proxyAnswers, readyInstances } from "./targets.ts";
+import { asAdministrator, proxyAnswers, proxyServes, readyInstances } from "./targets.ts";
 
 export interface Injector {
   /** Resolves when the fault is undone and its effect is over. */
@@ -66,13 +66,24 @@ export function createInjector(deps: InjectorDeps): Injector {
     });
   }
 
-  async function killWeb(fault: PlannedFault, target: Found): Promise<void> {
+  /**
+   * `act` ends `target`. When no other instance serves by then, nobody can until a successor does; when this one is all
+   * that owld has in its table, neither (a successor that is up may not be in it yet).
+   */
+  async function loseWeb(fault: PlannedFault, target: Found, act: () => void): Promise<void> {
+    const isOther = (name: string) => name !== target.instance;
+    const status = await product.status();
+    const routed = status?.services
+      .find(({ name }) => name === "web")
+      ?.instances.filter(({ state }) => state === "ready");
+    const others = (await readyInstances(home, "web", 2_000)).filter(isOther);
+    const isLast = others.length === 0 || routed?.some(({ id }) => others.includes(id)) === false;
     const close = disturbances.open(["inFlight", "replicas"], fault.name);
-    signalPid(target.pid, "SIGKILL");
-    // With no other one ready nothing can serve until a successor is up.
-    const none = (await webReady()) === 0 ? disturbances.open(["requests"], `${fault.name}, the last ready one`) : null;
-    if (none !== null) await until(async () => (await webReady()) > 0).then(() => none(1_000));
-    await until(async () => (await webReady()) >= 2);
+    const none = isLast ? disturbances.open(["requests"], `${fault.name}, the last one that serves`) : null;
+    act();
+    if (none !== null)
+      await until(async () => !isAlive(target.pid) && (await proxyServes(port))).then(() => none(1_000));
+    await until(async () => !isAlive(target.pid) && (await webReady()) >= 2);
     close(1_000);
   }
 
@@ -165,7 +176,7 @@ export function createInjector(deps: InjectorDeps): Injector {
     const now = systemClock.now();
     const alone = disturbances.touching(["supervisor"], now - 1_000, now).length > 0;
     const gone = alone ? disturbances.open(["requests"], `${fault.name} without a supervisor`) : null;
-    await until(() => proxyAnswers(port));
+    await until(() => (gone === null ? proxyAnswers(port) : proxyServes(port)));
     gone?.(1_000);
     close(500);
   }
@@ -209,14 +220,10 @@ export function createInjector(deps: InjectorDeps): Injector {
     const { pid } = target;
     switch (fault.name) {
       case "kill-web":
-        return killWeb(fault, target);
-      case "term-web": {
+        return loseWeb(fault, target, () => void signalPid(pid, "SIGKILL"));
+      case "term-web":
         // Nobody took it out of the table first: what it had accepted it still answers, new requests find the other one.
-        const close = disturbances.open(["inFlight", "replicas"], fault.name);
-        signalPid(pid, "SIGTERM");
-        await until(async () => !isAlive(pid) && (await webReady()) >= 2);
-        return close(1_000);
-      }
+        return loseWeb(fault, target, () => void signalPid(pid, "SIGTERM"));
       case "kill-worker":
         return loseWorker(fault, () => void signalPid(pid, "SIGKILL"));
       case "term-worker":

@@ -42,20 +42,28 @@ function socketsOf(home: string): readonly string[] {
 }
 
 /** Whether the proxy answers anything at all. */
-export function proxyAnswers(port: number): Promise<boolean> {
+export const proxyAnswers = async (port: number) => (await throughProxy(port)) !== null;
+
+/** Whether a request through the proxy is answered by an instance, and not by the proxy that has none. */
+export async function proxyServes(port: number): Promise<boolean> {
+  const status = await throughProxy(port);
+  return status !== null && status < 500;
+}
+
+function throughProxy(port: number): Promise<number | null> {
   return new Promise((resolve) => {
     const sent = request(
       { host: "127.0.0.1", port, path: "/api/session", timeout: 3_000, agent: false },
       (response) => {
         response.resume();
-        resolve(true);
+        resolve(response.statusCode ?? null);
       },
     );
     sent.on("timeout", () => {
       sent.destroy();
-      resolve(false);
+      resolve(null);
     });
-    sent.on("error", () => resolve(false));
+    sent.on("error", () => resolve(null));
     sent.end();
   });
 }
