@@ -113,3 +113,13 @@ export interface ProxyCounters {
   readonly retryReasons: Readonly<Record<string, number>>;
   readonly upstreams: readonly UpstreamCounters[];
 }
+
+/** As it stands in a URL. */
+export function addressName({ host, port }: ListenAddress): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** All addresses of that proxy, to be compared with another's. */
+export function addressList(proxy: ProxyConfig): string {
+  return listenAddresses(proxy).map(addressName).join(" ");
+}

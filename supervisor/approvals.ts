@@ -38,6 +38,13 @@ interface Taken {
   readonly refused: string | null;
 }
 
+/** On record together with the update that an approval begins: killed right after it, nobody calls it refused. */
+export function noteBegun(store: Store, approval: string, rollout: string): void {
+  store.put("fact", factOf(approval), { rollout, refused: null } satisfies Taken);
+}
+
+const factOf = (approval: string): string => `approval ${approval}`;
+
 export function createApprovals(parts: ApprovalParts): Approvals {
   const { clock, store, bulletin, log } = parts;
   const lifetime = new AbortController();
@@ -47,7 +54,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
   let postedOffers = "";
 
   async function take(id: string, begin: () => Promise<Rollout>): Promise<Taken> {
-    const key = `approval ${id}`;
+    const key = factOf(id);
     const known = store.all<Taken>("fact").get(key);
     if (known !== undefined) return known;
     // Before the rollout: killed in between, an approval is lost rather than executed twice.

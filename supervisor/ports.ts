@@ -339,6 +339,8 @@ export interface UpdateDatabase {
   newerJobs(formats: Readonly<Partial<Record<JobKind, { readonly format: number }>>>): Promise<number>;
   /** Rows written after the copy at `path` was taken: what a restore loses. */
   writesSince(path: string): Promise<WritesSince>;
+  /** Removes every copy but those at `paths`, unfinished ones too. */
+  keepCopies(paths: readonly string[]): Promise<void>;
 }
 
 /** A release that has served here. */

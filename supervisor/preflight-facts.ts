@@ -10,6 +10,7 @@ import type { Clock } from "../config/time.ts";
 import { judgePreflight, ofRestart, type PreflightFacts, tooSlow } from "./core/preflight.ts";
 import { preflightText } from "./core/preflight-text.ts";
 import { findWrapper } from "./core/wrapper-command.ts";
+import { markOf } from "./instance-launch.ts";
 import type { Preflight } from "./ports.ts";
 import { readDatabase } from "./preflight/database-facts.ts";
 import { endpointFacts } from "./preflight/endpoints.ts";
@@ -83,7 +84,7 @@ export async function gatherFacts(deps: PreflightDeps, quick: Config | null = nu
     diskFacts(config, database?.sizeBytes ?? null),
     availableMemory(),
     descriptorFacts(config),
-    portFacts(addresses, deps.ownPids(), deps.inherited),
+    portFacts(addresses, deps.ownPids(), markOf(config.home), deps.inherited),
     directoryFacts(config),
     clockFacts(config, deps.codeRoot, deps.clock.now()),
     quick === null ? unitFacts(config) : null,

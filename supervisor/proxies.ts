@@ -5,12 +5,19 @@
 
 import type { ListenAddress, ProxyConfig } from "../config/config.ts";
 import { asError, invariant, OwlError } from "../config/errors.ts";
-import { listenAddresses, type RoutingTable } from "../config/proxy-feed.ts";
+import { addressList, addressName, listenAddresses, type RoutingTable } from "../config/proxy-feed.ts";
 import { createCondition } from "./condition.ts";
 import { NO_COUNTERS, retireCounters, sumCounters } from "./core/proxy-sums.ts";
 import type { ProxyRecord, ProxySet } from "./ports.ts";
 import { type HeldListener, holdListener } from "./process/held-listeners.ts";
-import { createMemberFactory, type MemberParts, PROXY_SERVICE, type ProxyMember } from "./proxy-member.ts";
+import {
+  createMemberFactory,
+  endedEarly,
+  type MemberParts,
+  PROXY_SERVICE,
+  type ProxyMember,
+  stateOf,
+} from "./proxy-member.ts";
 
 const TICK_MS = 1_000;
 /** Ticks without an answer: then it hangs, or cannot be reached any more. */
@@ -54,6 +61,8 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
   let crashes = 0;
   let lastCrashMs = Number.NEGATIVE_INFINITY;
   let filling: Promise<void> = Promise.resolve();
+  /** Processes being started: they carry our mark and are no members yet. */
+  let launching = 0;
 
   const factory = createMemberFactory(parts, {
     currentTable: () => current,
@@ -91,6 +100,12 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
 
   function gone(member: ProxyMember, how: string): void {
     if (!members.delete(member)) return;
+    // Its end may be seen before its word that it has handed over.
+    const heir = stopping ? undefined : factory.strays(members).find(({ id }) => id === member.heir);
+    if (heir !== undefined) {
+      adopt(heir);
+      member.draining = true;
+    }
     const last = member.client.counters();
     if (last !== null) retired = sumCounters([retired, retireCounters(last)]);
     factory.forget(member);
@@ -132,6 +147,16 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
 
   /** Starts a process by `config`; `replaces` drains by itself when it had to hand over its listeners. */
   async function launch(config: ProxyConfig, replaces: ProxyMember | null): Promise<ProxyMember> {
+    launching++;
+    try {
+      return await begin(config, replaces);
+    } finally {
+      launching--;
+      condition.changed();
+    }
+  }
+
+  async function begin(config: ProxyConfig, replaces: ProxyMember | null): Promise<ProxyMember> {
     const own = await descriptors(config);
     if (own !== null) return add(await factory.spawn(config, own));
     const old = replaces ?? serving().find((member) => member.client.hello() !== null);
@@ -146,8 +171,10 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
       const member = add(await factory.succeed(old, config, replaces === null));
       if (replaces !== null) noteDraining(old);
       return member;
-    } finally {
-      condition.changed();
+    } catch (error) {
+      const heir = serving().find(({ id }) => id === old.heir);
+      if (heir === undefined) throw error;
+      return heir;
     }
   }
 
@@ -175,6 +202,8 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
   /** Starts what is missing, one filling at a time; failures are retried with a growing pause. */
   function fill(): void {
     filling = filling.then(async () => {
+      // One of an earlier owld may have handed over to one that nobody of us knows.
+      if (launching === 0) for (const record of factory.strays(members)) adopt(record);
       while (!stopping && !lifetime.signal.aborted && serving().length < proxy.processes) {
         try {
           if (crashes > AT_ONCE_CRASHES) await clock.sleep(backoffMs(crashes - AT_ONCE_CRASHES), lifetime.signal);
@@ -247,28 +276,17 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
   }
 
   function adoptAll(): void {
-    const kept = new Set<number>();
-    for (const record of records.all()) {
-      const member = factory.adopt(record);
-      if (member === null) continue;
-      kept.add(record.identity.pid);
-      add(member);
-      if (record.draining) killAfterDrain(member);
-      parts.notice({ type: "proxy.adopted", proxy: member.id, message: `${member.id} was adopted.` });
-    }
+    for (const record of records.all()) adopt(record);
     // Killed between a spawn and its record: the mark tells.
-    for (const found of processes.marked(parts.mark)) {
-      if (found.service !== PROXY_SERVICE || !found.leader || kept.has(found.identity.pid)) continue;
-      const record: ProxyRecord = {
-        id: found.instance,
-        identity: found.identity,
-        startedAt: clock.now(),
-        draining: false,
-      };
-      if ([...members].some((member) => member.id === record.id)) continue;
-      const member = factory.adopt(record);
-      if (member !== null) add(member);
-    }
+    for (const record of factory.strays(members)) adopt(record);
+  }
+
+  function adopt(record: ProxyRecord): void {
+    const member = factory.adopt(record);
+    if (member === null) return;
+    add(member);
+    if (record.draining) killAfterDrain(member);
+    parts.notice({ type: "proxy.adopted", proxy: member.id, message: `${member.id} was adopted.` });
   }
 
   function drainExtra(): void {
@@ -377,27 +395,6 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
   };
 }
 
-function addressName({ host, port }: ListenAddress): string {
-  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
-function addressList(proxy: ProxyConfig): string {
-  return listenAddresses(proxy).map(addressName).join(" ");
-}
-
-function stateOf(member: ProxyMember): string {
-  if (member.draining) return "draining";
-  if (member.lost) return "unhealthy";
-  return member.client.hello() === null ? (member.mayRoute ? "unreachable" : "starting") : "ready";
-}
-
 function backoffMs(attempt: number): number {
   return Math.min(BACKOFF_LIMIT_MS, BACKOFF_MS * 2 ** (attempt - 1));
-}
-
-function endedEarly(id: string): OwlError {
-  return new OwlError("proxy.failed", `${id} ended before it listened.`, {
-    next: `Look at its log: owlctl logs ${id}`,
-    data: { proxy: id },
-  });
 }

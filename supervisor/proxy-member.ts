@@ -33,6 +33,8 @@ export interface ProxyMember {
   /** Ticks without a sign of life. */
   silentTicks: number;
   countersAtTick: number;
+  /** The successor it was asked to start and has not told of yet. */
+  heir: string | null;
 }
 
 export interface MemberParts {
@@ -65,6 +67,8 @@ export interface MemberFactory {
   succeed(old: ProxyMember, proxy: ProxyConfig, stay: boolean): Promise<ProxyMember>;
   /** A process of an earlier owld; null when it is gone (its record then too). */
   adopt(record: ProxyRecord): ProxyMember | null;
+  /** Living proxies of this home that are none of `members`, known by their mark alone. */
+  strays(members: Iterable<ProxyMember>): readonly ProxyRecord[];
   /** Notes that it drains. */
   noteDraining(member: ProxyMember): void;
   /** Forgets a member that is gone, and what lies around of it. */
@@ -103,6 +107,7 @@ export function createMemberFactory(parts: MemberParts, hooks: MemberHooks): Mem
       lost: false,
       silentTicks: 0,
       countersAtTick: 0,
+      heir: null,
     };
     return made;
   };
@@ -166,7 +171,9 @@ export function createMemberFactory(parts: MemberParts, hooks: MemberHooks): Mem
     async succeed(old, proxy, stay) {
       await compile(proxy);
       const id = `${PROXY_SERVICE}-${records.nextNumber()}`;
+      old.heir = id;
       const pid = await old.client.succeed({ settings: settings(id, proxy), command, stay });
+      old.heir = null;
       const identity = parts.table.identify(pid);
       const running = identity === null ? null : parts.spawner.adopt(identity, exitFifo(id));
       if (running === null) {
@@ -185,6 +192,19 @@ export function createMemberFactory(parts: MemberParts, hooks: MemberHooks): Mem
       records.remove(kept.id);
       cleanUp(kept.id);
       return null;
+    },
+    strays(members) {
+      const known = new Set([...members].flatMap(({ id, running }) => [id, running.identity.pid]));
+      return parts.table
+        .marked(parts.mark)
+        .filter(({ service, leader }) => service === PROXY_SERVICE && leader)
+        .filter(({ instance, identity }) => !known.has(instance) && !known.has(identity.pid))
+        .map(({ instance, identity }) => ({
+          id: instance,
+          identity,
+          startedAt: parts.clock.now(),
+          draining: false,
+        }));
     },
     noteDraining(member) {
       records.put({ ...member.record, draining: true });
@@ -225,4 +245,19 @@ function tolerantRecords(records: ProxyRecords, unrecorded: (error: Error) => vo
       return next;
     },
   };
+}
+
+/** Its state as status tells it. */
+export function stateOf(member: ProxyMember): string {
+  if (member.draining) return "draining";
+  if (member.lost) return "unhealthy";
+  return member.client.hello() === null ? (member.mayRoute ? "unreachable" : "starting") : "ready";
+}
+
+/** Why a process that was begun is no longer waited for. */
+export function endedEarly(id: string): OwlError {
+  return new OwlError("proxy.failed", `${id} ended before it listened.`, {
+    next: `Look at its log: owlctl logs ${id}`,
+    data: { proxy: id },
+  });
 }

@@ -41,6 +41,8 @@ interface StoredRollout {
   readonly cancelled: boolean;
   /** Ended by the update runner alone. Absent in records of older ones: false. */
   readonly open?: boolean;
+  /** How the update runner ended it, while its last figures are still being asked for. */
+  readonly closing?: { readonly state: "succeeded" | "failed" | "cancelled"; readonly reason: string | null };
   readonly estimate: Estimate;
   /** Said before it started. Absent in records of older ones. */
   readonly notes?: readonly string[];
@@ -284,10 +286,13 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
         });
       }
       if (!counted.done) return;
-      const reason = [state === "failed" ? rollout.failure : null, summary].filter(Boolean).join(" ") || null;
+      const { closing } = rollout;
+      const reason = closing
+        ? closing.reason
+        : [state === "failed" ? rollout.failure : null, summary].filter(Boolean).join(" ") || null;
       const ended = put({
         ...rollout,
-        state,
+        state: closing?.state ?? state,
         endedAt: clock.now(),
         reason,
         steps: closeSteps(rollout.steps),
@@ -295,9 +300,9 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
       });
       const id = idOf(ended);
       journal.write({
-        type: `rollout.${state}`,
+        type: `rollout.${ended.state}`,
         rollout: id,
-        message: `${id} ${state === "succeeded" ? "has succeeded" : state === "failed" ? "has failed" : "was cancelled"}.${reason === null ? "" : ` ${reason}`}`,
+        message: `${id} ${ended.state === "succeeded" ? "has succeeded" : ended.state === "failed" ? "has failed" : "was cancelled"}.${reason === null ? "" : ` ${reason}`}`,
         data: { ledger: ended.ledger },
       });
       feed.publish({ rollout: id, event: null });
@@ -337,9 +342,14 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
     close(state, reason) {
       const rollout = current();
       if (rollout?.open !== true) return;
-      put({ ...rollout, open: false, failure: state === "failed" ? reason : rollout.failure });
+      put({
+        ...rollout,
+        open: false,
+        closing: { state, reason },
+        failure: state === "failed" ? reason : rollout.failure,
+      });
       reading = false;
-      this.end(state, state === "failed" ? null : reason);
+      this.end(state, null);
     },
     watch(id, signal) {
       const live = new AbortController();

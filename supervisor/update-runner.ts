@@ -4,12 +4,14 @@
 
 import type { Logger } from "pino";
 import type { Rollout } from "../config/control-api.ts";
-import { asError, OwlError } from "../config/errors.ts";
+import { asError, invariant, OwlError } from "../config/errors.ts";
+import { noteBegun } from "./approvals.ts";
 import {
   afterStep,
   type CourseStep,
   holds,
   isBack,
+  type Outcome,
   type ReleaseRef,
   servingRelease,
   type UpdateCourse,
@@ -32,8 +34,8 @@ export interface UpdateRunnerParts {
   readonly rollouts: RolloutRunner;
   readonly log: Logger;
   readonly steps: Readonly<Record<CourseStep, TakeStep>>;
-  /** It failed, so nothing runs from what it staged: that goes, unless it was there before. */
-  readonly discard: (course: UpdateCourse) => Promise<void>;
+  /** It did not succeed, so nothing runs from what it staged: that goes, unless it was there before. Repeatable. */
+  readonly discard: (course: UpdateCourse, outcome: Outcome) => Promise<void>;
   /** The decision loop should look again (holds and code may have changed). */
   readonly changed: (course: UpdateCourse | null) => void;
   /** It ended well: owld is to start again on the release that is `current` now. */
@@ -42,7 +44,7 @@ export interface UpdateRunnerParts {
 
 export type NewCourse = Pick<
   UpdateCourse,
-  "kind" | "source" | "overlapAsked" | "from" | "to" | "restoreFrom" | "approval" | "ownServices"
+  "kind" | "source" | "overlapAsked" | "from" | "to" | "restoreFrom" | "approval" | "ownServices" | "present"
 >;
 
 export interface UpdateRunner {
@@ -67,13 +69,25 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
   const { store, rollouts, journal } = parts;
   const lifetime = new AbortController();
   let running: Promise<void> | null = null;
-  let course = store.all<UpdateCourse | null>("fact").get(FACT) ?? null;
+  let course = recorded(store);
+  /** What made the present step impossible before it was taken, or null. */
+  let obstacle: Error | null = null;
 
-  function put(next: UpdateCourse | null): void {
+  function record(next: UpdateCourse | null): void {
     course = next;
     if (next === null) store.remove("fact", FACT);
     else store.put("fact", FACT, next);
-    parts.changed(next);
+  }
+
+  /** Kept on the disk before anything is done about it, then told to the rest of owld. */
+  function put(next: UpdateCourse | null): void {
+    record(next);
+    store.sync();
+    try {
+      parts.changed(next);
+    } catch (caught) {
+      obstacle = asError(caught);
+    }
   }
 
   async function take(present: UpdateCourse): Promise<string | null> {
@@ -81,6 +95,7 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
     const say = (message: string): void => rollouts.step(step, "running", message);
     say(`${step} begins`);
     try {
+      if (obstacle !== null) throw obstacle;
       const facts = await parts.steps[step](present, say, lifetime.signal);
       if (facts !== undefined && course !== null) put({ ...course, ...facts });
       rollouts.step(step, "done", `${step} is done`);
@@ -88,6 +103,7 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
     } catch (caught) {
       if (lifetime.signal.aborted) throw caught;
       const error = asError(caught);
+      obstacle = null;
       const next = error instanceof OwlError && error.next !== undefined ? ` ${error.next}` : "";
       if (!(error instanceof OwlError)) parts.log.error({ err: error, step }, "a step of the update failed");
       rollouts.step(step, "failed", error.message);
@@ -103,6 +119,10 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
 
   async function run(): Promise<void> {
     while (course !== null && !lifetime.signal.aborted) {
+      if (course.outcome !== null) {
+        await finish(course, course.outcome);
+        return;
+      }
       const failure = await take(course);
       const turned = failure ?? (cancelled(course) ? "It was cancelled." : null);
       const next = afterStep(course, turned);
@@ -110,15 +130,21 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
         put({ ...course, step: next.step, failure: course.failure ?? turned });
         continue;
       }
-      const ended = course;
-      if (next.state === "failed") await parts.discard(ended);
-      rollouts.close(
-        next.state === "failed" && rollouts.facts()?.cancelled === true ? "cancelled" : next.state,
-        next.reason,
-      );
-      put(null);
-      if (next.state === "succeeded") parts.renewSelf(ended);
+      const { reason, isWhole } = next;
+      const state = next.state === "failed" && rollouts.facts()?.cancelled === true ? "cancelled" : next.state;
+      put({ ...course, outcome: { state, reason, isWhole } });
     }
+  }
+
+  /** Clears up after it, tells its end, forgets it: in this order, so that a kill between leaves none of them out. */
+  async function finish(ended: UpdateCourse, outcome: Outcome): Promise<void> {
+    if (outcome.state !== "succeeded")
+      await parts
+        .discard(ended, outcome)
+        .catch((error: unknown) => parts.log.warn({ err: asError(error) }, "what the update left was not removed"));
+    rollouts.close(outcome.state, outcome.reason);
+    put(null);
+    if (outcome.state === "succeeded") parts.renewSelf(ended);
   }
 
   function start(): void {
@@ -129,21 +155,37 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
 
   return {
     resume() {
-      if (course === null || running !== null) return;
+      if (running !== null) return;
       const facts = rollouts.facts();
-      if (facts === null || facts.id !== course.id) {
-        // Its end was recorded, only the course was left over.
+      if (course === null) {
+        // Only an owld that wrote the two apart can have left it so.
+        if (facts?.open === true) rollouts.close("failed", "owld was stopped before it had begun.");
+        return;
+      }
+      const { id, step, outcome } = course;
+      if (outcome === null && facts?.id !== id) {
         put(null);
         return;
       }
-      const { id, step } = course;
-      journal.write({ type: "update.resumed", rollout: id, message: `${id} goes on with ${step}.` });
+      const message = `${id} goes on with ${outcome === null ? step : "its end"}.`;
+      journal.write({ type: "update.resumed", rollout: id, message });
       start();
     },
     begin(asked, worstMs) {
-      const rollout = rollouts.begin(asked.kind, [], [], { expectedMs: worstMs, worstMs }, { open: true });
-      const first: CourseStep = asked.kind === "rollback" ? "preflight" : "stage";
-      put({ ...asked, id: rollout.id, plan: null, copy: null, step: first, failure: null, staged: false });
+      const step: CourseStep = asked.kind === "rollback" ? "preflight" : "stage";
+      const rest = { plan: null, copy: null, step, failure: null, staged: false, outcome: null } as const;
+      const begun: Rollout[] = [];
+      obstacle = null;
+      // Together: a rollout on record without its course would run for ever.
+      store.atomically(() => {
+        const rollout = rollouts.begin(asked.kind, [], [], { expectedMs: worstMs, worstMs }, { open: true });
+        begun.push(rollout);
+        record({ ...asked, ...rest, id: rollout.id });
+        if (asked.approval !== null) noteBegun(store, asked.approval, rollout.id);
+      });
+      store.sync();
+      const [rollout] = begun;
+      invariant(rollout !== undefined, "a begun rollout is on record");
       start();
       return rollout;
     },
@@ -156,4 +198,10 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
       await running;
     },
   };
+}
+
+/** The course on record; one begun by an owld that kept less of it lacks the newest members. */
+function recorded(store: Store): UpdateCourse | null {
+  const found = store.all<UpdateCourse | null>("fact").get(FACT) ?? null;
+  return found === null ? null : { ...found, present: found.present ?? [], outcome: found.outcome ?? null };
 }

@@ -24,7 +24,7 @@ export interface UpdateStepParts {
   readonly wanted: (service: ServiceConfig) => number;
   readonly workers: () => readonly WorkerStatus[] | null;
   readonly preflight: () => Promise<readonly PreflightLine[]>;
-  readonly stage: (source: string, signal: AbortSignal) => Promise<ReleaseRef & { readonly already: boolean }>;
+  readonly stage: (source: string, signal: AbortSignal) => Promise<ReleaseRef>;
   /** The preflight of the release's own code. Throws with its words where it refuses the configuration. */
   readonly checkRelease: (release: ReleaseRef, signal: AbortSignal) => Promise<readonly PreflightLine[]>;
   readonly compare: (course: UpdateCourse, to: Manifest) => Promise<UpdatePlanned | UpdateRefused>;
@@ -35,7 +35,7 @@ export interface UpdateStepParts {
   /** The last lines an instance wrote. */
   readonly tail: (instance: string, lines: number) => Promise<readonly string[]>;
   readonly settle: (course: UpdateCourse) => void;
-  readonly prune: () => Promise<readonly string[]>;
+  readonly prune: (course: UpdateCourse) => Promise<readonly string[]>;
 }
 
 const LOOK_MS = 100;
@@ -172,14 +172,15 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
     async stage(course, say, signal) {
       invariant(course.source !== null, "an update has a source");
       say(`reading ${course.source}`);
-      const { version, path, already } = await parts.stage(course.source, signal);
-      if (version === course.from.version)
-        throw new OwlError("update.same", `Release ${version} is what runs already.`, {
-          next: "Nothing was changed. To start its processes anew: owlctl restart",
-        });
-      return { to: { version, path }, staged: !already };
+      const { version, path } = await parts.stage(course.source, signal);
+      // A repeated staging finds its own work there: what lay here before the update began decides.
+      return { to: { version, path }, staged: !course.present.includes(version) };
     },
     async preflight(course, _say, signal) {
+      if (course.to?.version === course.from.version)
+        throw new OwlError("update.same", `Release ${course.to.version} is what runs already.`, {
+          next: "Nothing was changed. To start its processes anew: owlctl restart",
+        });
       refuseFailed(await parts.preflight(), "");
       invariant(course.to !== null, "a release is staged before preflight");
       const judged = await parts.checkRelease(course.to, signal);
@@ -240,8 +241,8 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
       parts.settle(course);
       return undefined;
     },
-    async prune(_, say) {
-      const gone = await parts.prune();
+    async prune(course, say) {
+      const gone = await parts.prune(course);
       if (gone.length > 0) say(`removed: ${gone.join(", ")}`);
       return undefined;
     },

@@ -172,7 +172,7 @@ export function createUpdates(parts: UpdatesParts): Updates {
   }
 
   function begin(
-    course: Pick<UpdateCourse, "kind" | "source" | "overlapAsked" | "to" | "restoreFrom" | "approval">,
+    course: Pick<UpdateCourse, "kind" | "source" | "overlapAsked" | "to" | "restoreFrom" | "approval" | "present">,
   ): Rollout {
     parts.refuseWhileBusy();
     const { graceMs, readyMs, webReplicas, confirmMs } = parts.figures();
@@ -189,8 +189,10 @@ export function createUpdates(parts: UpdatesParts): Updates {
       return await parts.stage(source, never);
     },
     async update({ source, overlap }) {
+      const present = (await parts.staged()).map((one) => one.version);
       return begin({
         kind: "update",
+        present,
         source,
         overlapAsked: overlap ?? false,
         to: null,
@@ -199,13 +201,15 @@ export function createUpdates(parts: UpdatesParts): Updates {
       });
     },
     async updateTo(version, approval) {
-      const found = (await parts.staged()).find((one) => one.version === version);
+      const lying = await parts.staged();
+      const found = lying.find((one) => one.version === version);
       if (found === undefined)
         throw new OwlError("release.unknown", `Release ${version} is not staged here any more.`, {
           next: "Stage it again: owlctl update --stage ARCHIVE",
         });
       return begin({
         kind: "update",
+        present: lying.map((one) => one.version),
         source: found.path,
         overlapAsked: false,
         to: null,
@@ -238,7 +242,15 @@ export function createUpdates(parts: UpdatesParts): Updates {
     },
     async rollback(version) {
       const { to, restoreFrom } = await planRollbackTo(version);
-      return begin({ kind: "rollback", source: null, overlapAsked: false, to, restoreFrom, approval: null });
+      return begin({
+        kind: "rollback",
+        present: [],
+        source: null,
+        overlapAsked: false,
+        to,
+        restoreFrom,
+        approval: null,
+      });
     },
     async planRollback(version) {
       const { to, restoreFrom, lost } = await planRollbackTo(version);

@@ -4,7 +4,7 @@
 //   stage preflight compare [migrate] [drain] [close copy migrateClosed] replace confirm switch prune     -> succeeded
 //   up to compare and migrate failed: nothing was touched                                                 -> failed
 //   drain .. migrateClosed failed: back = the old workers (and web) start again                           -> failed
-//   replace, confirm failed: back = old code by surge, or closed, the copy restored, old code             -> failed
+//   replace, confirm, switch failed: back = old code by surge, or closed, the copy restored, old code     -> failed
 
 import type { UpdatePlanned, UpdateStepName } from "./update-plan.ts";
 
@@ -40,11 +40,20 @@ export interface UpdateCourse {
   readonly ownServices?: boolean;
   /** Staged by this very update (and to be removed when it fails before touching anything). */
   readonly staged: boolean;
+  /** Releases that lay here before it began: a staging that was cut and repeated cannot tell them by itself. */
+  readonly present: readonly string[];
+  /** How it ended: on record before anything is cleared away, so that an end that was cut says the same again. */
+  readonly outcome: Outcome | null;
 }
 
-export type Next =
-  | { readonly next: "step"; readonly step: CourseStep }
-  | { readonly next: "end"; readonly state: "succeeded" | "failed"; readonly reason: string | null };
+export interface Outcome {
+  readonly state: "succeeded" | "failed" | "cancelled";
+  readonly reason: string | null;
+  /** Nothing is left half-done: it was not touched, or is whole again. */
+  readonly isWhole: boolean;
+}
+
+export type Next = { readonly next: "step"; readonly step: CourseStep } | ({ readonly next: "end" } & Outcome);
 
 /**
  * Steps of the way forward. By-hand rollbacks have no migration of their own; one that restores an older database takes
@@ -63,22 +72,25 @@ export function courseSteps(course: UpdateCourse): readonly CourseStep[] {
 /** What follows the present step, which failed with `failure` or went well (null). */
 export function afterStep(course: UpdateCourse, failure: string | null): Next {
   if (isBack(course)) {
-    if (failure !== null)
-      return { next: "end", state: "failed", reason: `${course.failure} The way back failed too: ${failure}` };
+    if (failure !== null) return ended("failed", `${course.failure} The way back failed too: ${failure}`, false);
     const way = wayBack(course);
     const following = way[way.indexOf(course.step) + 1];
     if (following !== undefined) return { next: "step", step: following };
-    return { next: "end", state: "failed", reason: `${course.failure} Rolled back to ${course.from.version}.` };
+    return ended("failed", `${course.failure} Rolled back to ${course.from.version}.`);
   }
   if (failure !== null) {
     const [first] = wayBack({ ...course, failure });
-    if (first === undefined) return { next: "end", state: "failed", reason: failure };
+    if (first === undefined) return ended("failed", failure);
     return { next: "step", step: first };
   }
   const steps = courseSteps(course);
   const following = steps[steps.indexOf(course.step) + 1];
-  if (following === undefined) return { next: "end", state: "succeeded", reason: null };
+  if (following === undefined) return ended("succeeded", null);
   return { next: "step", step: following };
+}
+
+function ended(state: Outcome["state"], reason: string | null, isWhole = true): Next {
+  return { next: "end", state, reason, isWhole };
 }
 
 /** It has turned back. */
@@ -87,8 +99,8 @@ export function isBack(course: UpdateCourse): boolean {
 }
 
 const UNTOUCHED: readonly CourseStep[] = ["stage", "preflight", "compare", "migrate"];
-/** Past these the new release serves; what fails then is said, not undone. */
-const SETTLED: readonly CourseStep[] = ["switch", "prune"];
+/** `current` points to the new release; what fails then is said, not undone. */
+const SETTLED: readonly CourseStep[] = ["prune"];
 
 /** The steps back from where `course` is (its forward step while `failure` is being set). */
 export function wayBack(course: UpdateCourse): readonly CourseStep[] {

@@ -3,14 +3,15 @@
 // the same call, and the data directory is at every instant the old one, none, or the whole restored one.
 
 import { createHash } from "node:crypto";
-import { mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { OwlError } from "../../config/errors.ts";
+import { syncDirectory, syncTree } from "../release/sync.ts";
 import { hashFile, walk } from "../release/verify.ts";
-import type { Account } from "./account.ts";
 import { lastLines, runProgram } from "./program.ts";
 
 const MARK = "copy.json";
+const ATTEMPT = ".attempt-";
 
 export interface CopyRecord {
   /** Wall time, ISO 8601: writes after it are lost by a restore. */
@@ -37,19 +38,44 @@ export async function copyDataDirectory(request: DirectoryCopyRequest): Promise<
   await refuseRunning(data);
   const done = await readCopy(target);
   if (done) return done;
+  await removeAttempts(target);
   await rm(target, { recursive: true, force: true });
-  await mkdir(target, { recursive: true, mode: 0o711 });
-  say("Copying the database.");
-  await copyTree(data, join(target, "data"), signal);
-  say("Verifying the copy.");
-  const [source, copied] = [await treeHash(data, signal), await treeHash(join(target, "data"), signal)];
-  if (source.sha256 !== copied.sha256)
-    throw new OwlError("copy.failed", "The copy of the database differs from the database.", {
-      next: "Nothing was migrated. Look at the disk (`dmesg`), then run the update again.",
-    });
-  const record: CopyRecord = { at, ...copied };
-  await writeDurably(join(target, MARK), `${JSON.stringify(record)}\n`);
-  return record;
+  const attempt = attemptAt(target);
+  try {
+    await mkdir(attempt, { recursive: true, mode: 0o711 });
+    say("Copying the database.");
+    await copyTree(data, join(attempt, "data"), signal);
+    say("Verifying the copy.");
+    const [source, copied] = [await treeHash(data, signal), await treeHash(join(attempt, "data"), signal)];
+    if (source.sha256 !== copied.sha256)
+      throw new OwlError("copy.failed", "The copy of the database differs from the database.", {
+        next: "Nothing was migrated. Look at the disk (`dmesg`), then run the update again.",
+      });
+    const record: CopyRecord = { at, ...copied };
+    await writeFile(join(attempt, MARK), `${JSON.stringify(record)}\n`, { mode: 0o600, flush: true });
+    syncDirectory(attempt);
+    await rename(attempt, target);
+    syncDirectory(dirname(target));
+    return record;
+  } catch (error) {
+    await rm(attempt, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/**
+ * A name of this process's own beside `path`: a `cp` that outlived an owld killed in its middle may still write under
+ * the name of that one.
+ */
+function attemptAt(path: string): string {
+  return `${path}${ATTEMPT}${process.pid}`;
+}
+
+/** Removes what attempts at `path` left. One still being written to resists and goes the next time. */
+async function removeAttempts(path: string): Promise<void> {
+  const names = await readdir(dirname(path)).catch(() => [] as string[]);
+  for (const name of names.filter((one) => one.startsWith(`${basename(path)}${ATTEMPT}`)))
+    await rm(join(dirname(path), name), { recursive: true, force: true }).catch(() => undefined);
 }
 
 /** The record of a finished copy, or null. */
@@ -62,7 +88,6 @@ export async function readCopy(target: string): Promise<CopyRecord | null> {
 export async function restoreDataDirectory(request: {
   readonly data: string;
   readonly target: string;
-  readonly account: Account | null;
   readonly say: (message: string) => void;
   readonly signal: AbortSignal;
 }): Promise<CopyRecord> {
@@ -70,14 +95,16 @@ export async function restoreDataDirectory(request: {
   await refuseRunning(data);
   const record = await readCopy(target);
   if (!record) throw unreadable(`${target} holds no finished copy`);
-  const fresh = `${data}.restored`;
+  const fresh = attemptAt(data);
   const aside = `${data}.replaced`;
-  await rm(fresh, { recursive: true, force: true });
+  await removeAttempts(data);
   say("Reading the copy back.");
-  await copyTree(join(target, "data"), fresh, signal);
-  if ((await treeHash(fresh, signal)).sha256 !== record.sha256) {
+  try {
+    await copyTree(join(target, "data"), fresh, signal);
+    if ((await treeHash(fresh, signal)).sha256 !== record.sha256) throw unreadable("the copy is not what was written");
+  } catch (error) {
     await rm(fresh, { recursive: true, force: true });
-    throw unreadable("the copy is not what was written");
+    throw error;
   }
   // A kill between the two renames leaves no data directory: the next call comes here again and finds that out.
   if (await exists(data)) {
@@ -85,6 +112,8 @@ export async function restoreDataDirectory(request: {
     await rename(data, aside);
   }
   await rename(fresh, data);
+  // Before its predecessor goes: a power cut must not leave neither.
+  syncDirectory(dirname(data));
   await rm(aside, { recursive: true, force: true });
   return record;
 }
@@ -104,7 +133,7 @@ async function copyTree(from: string, to: string, signal: AbortSignal): Promise<
   const copied = await runProgram("cp", ["-a", "--reflink=auto", from, to], { signal });
   signal.throwIfAborted();
   if (copied.ok) {
-    await runProgram("sync", ["-f", to]);
+    await syncTree(to);
     return;
   }
   await rm(to, { recursive: true, force: true });
@@ -135,14 +164,6 @@ async function refuseRunning(data: string): Promise<void> {
     throw new OwlError("copy.running", "PostgreSQL still runs on the directory that is to be copied.", {
       next: "Stop it first.",
     });
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  await writeFile(`${path}.new`, text, { mode: 0o600 });
-  const file = await open(`${path}.new`, "r+");
-  await file.sync();
-  await file.close();
-  await rename(`${path}.new`, path);
 }
 
 function unreadable(what: string): OwlError {

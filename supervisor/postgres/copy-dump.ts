@@ -4,6 +4,7 @@
 import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { OwlError } from "../../config/errors.ts";
+import { syncDirectory, syncTree } from "../release/sync.ts";
 import { lastLines, runProgram } from "./program.ts";
 
 const SCHEMAS = ["owl", "pgboss"];
@@ -21,6 +22,8 @@ export async function dumpDatabase(request: DumpRequest): Promise<number> {
   const { file, signal } = request;
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const partial = `${file}.partial`;
+  // A pg_dump that outlived an owld killed in its middle goes on writing into a file without a name.
+  await rm(partial, { force: true });
   const { args, cleanUp } = await connection(request);
   try {
     const dumped = await runProgram(
@@ -31,7 +34,9 @@ export async function dumpDatabase(request: DumpRequest): Promise<number> {
     if (!dumped.ok) throw failed(`pg_dump said: ${lastLines(dumped.output)}`);
     const listed = await runProgram(program(request, "pg_restore"), ["--file=/dev/null", partial], { signal });
     if (!listed.ok) throw failed(`the dump cannot be read back: ${lastLines(listed.output)}`);
+    await syncTree(partial);
     await rename(partial, file);
+    syncDirectory(dirname(file));
     return (await stat(file)).size;
   } finally {
     await rm(partial, { force: true });

@@ -110,6 +110,7 @@ export function createDatabaseService(deps: DatabaseDeps): DatabaseService {
   const updates = createUpdateDatabase({
     clock,
     copies: join(paths.home, "copies"),
+    path: deps.environment.PATH ?? "",
     url() {
       invariant(url !== null, "the database is up before an update");
       return url;
@@ -124,8 +125,12 @@ export function createDatabaseService(deps: DatabaseDeps): DatabaseService {
         await managed.rest();
       },
       async start(say, signal) {
-        await bringUp(say, signal);
-        resting = false;
+        try {
+          await bringUp(say, signal);
+        } finally {
+          // Not up? The watch tries on.
+          resting = false;
+        }
       },
       place: managed.place,
     },

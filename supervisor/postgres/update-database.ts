@@ -1,7 +1,7 @@
 // The database's part in updates: what it has, the new release's migrations, copies and the way back to them.
 // Invariant: every call may be repeated after a kill in its middle.
 
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "pg";
 import { JOB_KINDS, type JobKind } from "../../config/config.ts";
@@ -11,6 +11,7 @@ import type { UpdateDatabase } from "../ports.ts";
 import type { Account } from "./account.ts";
 import { copyDataDirectory, readCopy, restoreDataDirectory } from "./copy-directory.ts";
 import { dumpDatabase, restoreDump } from "./copy-dump.ts";
+import { findDumpPrograms } from "./dump-programs.ts";
 import { readApplied } from "./migrate.ts";
 import { RELEASE_SCRIPTS, runReleaseStep } from "./release-step.ts";
 
@@ -19,6 +20,8 @@ export interface UpdateDatabaseParts {
   /** OWL_HOME/copies */
   readonly copies: string;
   readonly url: () => string;
+  /** owld's PATH: where pg_dump and its like are looked for first. */
+  readonly path: string;
   /** Environment of the release's programs, secrets in it. */
   readonly env: () => Record<string, string>;
   /** null: a team's own server, copied by pg_dump. */
@@ -53,7 +56,27 @@ export function createUpdateDatabase(parts: UpdateDatabaseParts): UpdateDatabase
     }
   }
 
+  const programs = async (): Promise<string | null> => (await findDumpPrograms(parts.path))?.dir ?? null;
   const dumpFile = (path: string): string => join(path, "owl.dump");
+  const copiesIn = (): string => (managed ? join(managed.place().dir, "copies") : parts.copies);
+
+  /** `work` with the managed server stopped. It runs again afterwards, whatever came of the work. */
+  async function whileStopped(
+    server: NonNullable<typeof managed>,
+    work: () => Promise<unknown>,
+    say: (message: string) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    try {
+      await server.stop();
+      await work();
+    } catch (error) {
+      // Its own failure is the news; the watch goes on trying.
+      await server.start(say, signal).catch(() => undefined);
+      throw error;
+    }
+    await server.start(say, signal);
+  }
 
   async function copyAt(path: string): Promise<string> {
     const record = managed ? await readCopy(path) : await readDumpRecord(path);
@@ -105,28 +128,23 @@ export function createUpdateDatabase(parts: UpdateDatabaseParts): UpdateDatabase
     },
     prepare,
     async copy(name, say, signal) {
-      const path = join(parts.copies, name);
+      const path = join(copiesIn(), name);
       if (!managed) {
-        await dumpDatabase({ url: parts.url(), file: dumpFile(path), bin: null, signal });
+        await dumpDatabase({ url: parts.url(), file: dumpFile(path), bin: await programs(), signal });
         await writeDumpRecord(path, isoTime(parts.clock.now()));
         return path;
       }
-      const { data, dir } = managed.place();
-      const target = join(dir, "copies", name);
-      if (!(await readCopy(target))) {
-        await managed.stop();
-        await copyDataDirectory({ data, target, at: isoTime(parts.clock.now()), say, signal });
-      }
-      await managed.start(say, signal);
-      return target;
+      if (await readCopy(path)) return path;
+      const { data } = managed.place();
+      const at = isoTime(parts.clock.now());
+      await whileStopped(managed, () => copyDataDirectory({ data, target: path, at, say, signal }), say, signal);
+      return path;
     },
     async restore(path, codeRoot, say, signal) {
-      if (!managed) await restoreDump({ url: parts.url(), file: dumpFile(path), bin: null, signal });
+      if (!managed) await restoreDump({ url: parts.url(), file: dumpFile(path), bin: await programs(), signal });
       else {
-        const { data, account } = managed.place();
-        await managed.stop();
-        await restoreDataDirectory({ data, target: path, account, say, signal });
-        await managed.start(say, signal);
+        const { data } = managed.place();
+        await whileStopped(managed, () => restoreDataDirectory({ data, target: path, say, signal }), say, signal);
       }
       await runReleaseStep({
         codeRoot,
@@ -140,6 +158,10 @@ export function createUpdateDatabase(parts: UpdateDatabaseParts): UpdateDatabase
         say,
         signal,
       });
+    },
+    async keepCopies(paths) {
+      for (const name of await readdir(copiesIn()).catch(() => [] as string[]))
+        if (!paths.includes(join(copiesIn(), name))) await rm(join(copiesIn(), name), { recursive: true, force: true });
     },
     newerJobs: (formats) =>
       ask(async (client) => {
@@ -198,5 +220,5 @@ async function readDumpRecord(path: string): Promise<DumpRecord | null> {
 }
 
 async function writeDumpRecord(path: string, at: string): Promise<void> {
-  await writeFile(join(path, "copy.json"), `${JSON.stringify({ at })}\n`, { mode: 0o600 });
+  await writeFile(join(path, "copy.json"), `${JSON.stringify({ at })}\n`, { mode: 0o600, flush: true });
 }

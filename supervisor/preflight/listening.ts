@@ -2,6 +2,7 @@
 
 import { readdir, readFile, readlink } from "node:fs/promises";
 import type { ListenAddress } from "../../config/config.ts";
+import { INSTANCE_ENV } from "../../config/instance-env.ts";
 import type { PreflightFacts } from "../core/preflight.ts";
 import { parseProcAddress } from "../systemd/listen-fds.ts";
 
@@ -9,10 +10,14 @@ const LISTEN = "0A";
 
 type PortFact = PreflightFacts["ports"][number];
 
-/** The state of each address. `own`: processes whose listening sockets are Owl's; `inherited`: systemd holds it for us. */
+/**
+ * The state of each address. `own`: processes whose listening sockets are Owl's; `mark`: OWL_MARK of this home, which a
+ * proxy that was started a moment ago has as well; `inherited`: systemd holds it for us.
+ */
 export async function portFacts(
   addresses: readonly ListenAddress[],
   own: ReadonlySet<number>,
+  mark: string,
   inherited: readonly ListenAddress[] = [],
 ): Promise<readonly PortFact[]> {
   const listeners = await readListeners();
@@ -30,6 +35,7 @@ export async function portFacts(
       // Ours first: a socket of systemd's is held by process 1 too, and looking at all others is slow.
       if (await holderOf(inode, [...own].map(String))) return { address: name, state: "ours", holder: null };
       const holder = await holderOf(inode, await readdir("/proc"));
+      if (holder !== null && (await isMarked(holder.pid, mark))) return { address: name, state: "ours", holder: null };
       return { address: name, state: "taken", holder: holder ? `${holder.command} (pid ${holder.pid})` : null };
     }),
   );
@@ -63,6 +69,10 @@ async function holderOf(inode: string, pids: readonly string[]): Promise<{ pid: 
     }
   }
   return null;
+}
+
+async function isMarked(pid: number, mark: string): Promise<boolean> {
+  return (await readText(`/proc/${pid}/environ`)).split("\0").includes(`${INSTANCE_ENV.mark}=${mark}`);
 }
 
 const CAP_NET_BIND_SERVICE = 10n;

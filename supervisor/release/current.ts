@@ -1,13 +1,14 @@
 // Which release runs: the `current` link in OWL_HOME, and the ledger of releases that have run here.
 // Invariant: the link changes by one rename; what it points to is whole.
 
-import { existsSync, readlinkSync, renameSync, rmSync, symlinkSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { readlinkSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { HomePaths } from "../../config/home.ts";
 import { releasesToPrune } from "../core/update-plan.ts";
 import type { LedgerEntry } from "../ports.ts";
 import type { Store } from "../state/store.ts";
+import { removeRelease } from "./stage.ts";
+import { syncDirectory } from "./sync.ts";
 
 /** Old releases kept beside `current` and the one before it. */
 const KEEP = 3;
@@ -18,8 +19,8 @@ export interface ReleaseLedger {
   /** The release that is to serve; null: the code owld itself runs from. */
   current(): LedgerEntry | null;
   add(entry: LedgerEntry): void;
-  /** The newest one goes (it was rolled back by hand). */
-  dropNewest(): void;
+  /** These versions are gone from the disk. */
+  drop(versions: readonly string[]): void;
 }
 
 /** The ledger in the state file. */
@@ -30,7 +31,11 @@ export function createReleaseLedger(store: Store): ReleaseLedger {
     current: () => read()[0] ?? null,
     add: (entry) =>
       store.put("fact", "releases", [entry, ...read().filter(({ version }) => version !== entry.version)]),
-    dropNewest: () => store.put("fact", "releases", read().slice(1)),
+    drop(versions) {
+      if (versions.length === 0) return;
+      const left = read().filter(({ version }) => !versions.includes(version));
+      store.put("fact", "releases", left);
+    },
   };
 }
 
@@ -39,14 +44,15 @@ export function currentLink(paths: HomePaths): string {
   return join(paths.home, "current");
 }
 
-/** Points `current` at `path`. */
+/** Points `current` at `path`; on the disk, power cut or not, when it returns. */
 export function switchCurrent(paths: HomePaths, path: string): void {
   const link = currentLink(paths);
-  if (existsSync(link) && safeReadlink(link) === path) return;
+  if (safeReadlink(link) === path) return;
   const fresh = `${link}.new`;
   rmSync(fresh, { force: true });
   symlinkSync(path, fresh);
   renameSync(fresh, link);
+  syncDirectory(paths.home);
 }
 
 function safeReadlink(link: string): string | null {
@@ -57,16 +63,16 @@ function safeReadlink(link: string): string | null {
   }
 }
 
-/** Removes releases and copies nobody needs; answers the versions removed. Only below OWL_HOME/releases. */
+/** Removes releases nobody needs; answers the versions removed. Only below OWL_HOME/releases. Repeatable. */
 export async function pruneReleases(paths: HomePaths, ledger: ReleaseLedger): Promise<readonly string[]> {
   const entries = ledger.all();
   const current = entries[0];
   if (current === undefined) return [];
   const gone = releasesToPrune(entries, current.version, current.before?.version ?? null, KEEP);
   for (const entry of entries.filter(({ version }) => gone.includes(version))) {
-    if (entry.path === join(paths.releases, basename(entry.path)))
-      await rm(entry.path, { recursive: true, force: true });
-    if (entry.copy !== null) await rm(entry.copy, { recursive: true, force: true });
+    if (entry.path === join(paths.releases, basename(entry.path))) await removeRelease(entry.path);
   }
+  // Last: killed before, the same are found again.
+  ledger.drop(gone);
   return gone;
 }

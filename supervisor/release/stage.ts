@@ -1,15 +1,19 @@
 // Puts a release beside the current one: unpacked under a temporary name, every hash verified, then renamed.
-// Invariant: releases/<version> exists only whole and verified; a kill at any line leaves at most a `.staging-` folder,
-// which the next staging (and every start of owld) removes.
+// Invariant: releases/<version> exists only whole, verified and on the disk; a kill or power cut at any line leaves at
+// most a folder whose name begins with a dot, which the next staging and every start of owld remove.
 
 import { cp, mkdir, readdir, rename, rm, stat, symlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { asError, OwlError } from "../../config/errors.ts";
 import type { Manifest } from "../core/manifest.ts";
 import { unpackArchive } from "./archive.ts";
+import { syncDirectory, syncTree } from "./sync.ts";
 import { readManifest, verifyRelease } from "./verify.ts";
 
 const STAGING = ".staging-";
+const REMOVING = ".removing-";
+/** Folders this very process is filling or removing: an update may be asked for while a start still cleans up. */
+const inUse = new Set<string>();
 
 export interface StagedRelease {
   readonly manifest: Manifest;
@@ -26,7 +30,10 @@ export async function stageRelease(
   signal: AbortSignal,
 ): Promise<StagedRelease> {
   await mkdir(releases, { recursive: true, mode: 0o755 });
+  // Space lost, no more: one that cannot be removed stops no staging.
+  await removeStagingLeftovers(releases).catch(() => []);
   const staging = join(releases, `${STAGING}${token}`);
+  inUse.add(staging);
   try {
     await mkdir(staging, { mode: 0o755 });
     // Asked as soon as the manifest is read, before anything else is unpacked.
@@ -40,8 +47,18 @@ export async function stageRelease(
     for (const [path, target] of Object.entries(manifest.links)) await link(staging, path, target);
     await verifyRelease(staging, manifest, signal);
     const path = join(releases, manifest.version);
-    if (await exists(path)) return await keepExisting(path, manifest, staging, signal);
-    await rename(staging, path);
+    await syncTree(staging);
+    signal.throwIfAborted();
+    const raced = await rename(staging, path).then(
+      () => false,
+      (error: NodeJS.ErrnoException) => {
+        // Another staging of that version was faster.
+        if (error.code === "ENOTEMPTY" || error.code === "EEXIST") return true;
+        throw error;
+      },
+    );
+    if (raced) return await keepExisting(path, manifest, staging, signal);
+    syncDirectory(releases);
     return { manifest, path, already: false };
   } catch (error) {
     await rm(staging, { recursive: true, force: true });
@@ -52,6 +69,8 @@ export async function stageRelease(
         cause: error,
       });
     throw error;
+  } finally {
+    inUse.delete(staging);
   }
 }
 
@@ -63,15 +82,27 @@ function refuseOtherPlatform({ version, platform }: Manifest): void {
   });
 }
 
-/** Removes what a staging that was killed left behind; `underway`: tokens of those that go on right now. */
-export async function removeStagingLeftovers(
-  releases: string,
-  underway: ReadonlySet<string>,
-): Promise<readonly string[]> {
+/** Removes what a staging or a removal that was killed left behind; answers the names. */
+export async function removeStagingLeftovers(releases: string): Promise<readonly string[]> {
   const names = await readdir(releases).catch(() => [] as string[]);
-  const left = names.filter((name) => name.startsWith(STAGING) && !underway.has(name.slice(STAGING.length)));
+  const left = names.filter(
+    (name) => (name.startsWith(STAGING) || name.startsWith(REMOVING)) && !inUse.has(join(releases, name)),
+  );
   for (const name of left) await rm(join(releases, name), { recursive: true, force: true });
   return left;
+}
+
+/** Removes the release at `path`: out of sight first, so that a kill leaves no half of it under its version. Repeatable. */
+export async function removeRelease(path: string): Promise<void> {
+  const going = join(dirname(path), `${REMOVING}${basename(path)}`);
+  inUse.add(going);
+  try {
+    await rm(going, { recursive: true, force: true });
+    if (await exists(path)) await rename(path, going);
+    await rm(going, { recursive: true, force: true });
+  } finally {
+    inUse.delete(going);
+  }
 }
 
 async function fill(

@@ -38,6 +38,8 @@ export interface Store {
   lastId(table: "event" | "rollout_event"): number;
   /** All that `run` writes is on disk whole or not at all. */
   atomically(run: () => void): void;
+  /** What was written before outlives a power cut too; without it, a process's end only. */
+  sync(): void;
   /** Why nothing can be written at the moment, or null. */
   failing(): string | null;
   /** Tries again what could not be written; true when all is on disk. */
@@ -218,6 +220,15 @@ function createStore(database: DatabaseSync): Store {
     },
     lastId: (table) => last[table],
     atomically,
+    sync() {
+      if (failure !== null || together !== null) return;
+      try {
+        // Writes the log and then the file through to the disk.
+        database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+      } catch (error) {
+        failure = asError(error).message;
+      }
+    },
     failing: () => failure,
     retry() {
       if (failure === null) return true;

@@ -2,7 +2,7 @@
 // Invariant: what it touches of the rest of owld goes through `world`: code, holds and targets, never processes.
 
 import { createHash } from "node:crypto";
-import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import type { Logger } from "pino";
@@ -23,7 +23,7 @@ import { createBulletin } from "../postgres/bulletin.ts";
 import { createInstanceLogs } from "../process/log-file.ts";
 import { checkRelease } from "../release/check.ts";
 import { createReleaseLedger, pruneReleases, switchCurrent } from "../release/current.ts";
-import { removeStagingLeftovers, stageRelease } from "../release/stage.ts";
+import { removeRelease, removeStagingLeftovers, stageRelease } from "../release/stage.ts";
 import { readManifest } from "../release/verify.ts";
 import type { RolloutRunner } from "../rollout-runner.ts";
 import type { ServiceWishes } from "../service-wishes.ts";
@@ -84,17 +84,9 @@ export function createReleases(parts: ReleaseParts): Releases {
   let approvals: Approvals | null = null;
   let renewing: Promise<void> = Promise.resolve();
 
-  /** Tokens of what is being staged: an update may be asked for before the database, and `start`, have come up. */
-  const staging = new Set<string>();
   const stage = async (source: string, signal: AbortSignal) => {
-    const token = parts.random.token(6);
-    staging.add(token);
-    try {
-      const staged = await stageRelease(source, paths.releases, token, signal);
-      return { version: staged.manifest.version, path: staged.path, already: staged.already };
-    } finally {
-      staging.delete(token);
-    }
+    const staged = await stageRelease(source, paths.releases, parts.random.token(6), signal);
+    return { version: staged.manifest.version, path: staged.path, already: staged.already };
   };
   const manifestOf = async (release: ReleaseRef): Promise<Manifest | null> =>
     await readManifest(release.path).catch(() => null);
@@ -219,22 +211,36 @@ export function createReleases(parts: ReleaseParts): Releases {
       smoke,
       tail: createInstanceLogs({ directory: paths.logs, clock, living: () => new Set() }).tail,
       settle,
-      prune: () => pruneReleases(paths, ledger),
+      async prune(course) {
+        const gone = await pruneReleases(paths, ledger);
+        await keepCopies(course.copy);
+        return gone;
+      },
     }),
-    async discard(course) {
+    async discard(course, { isWhole }) {
+      await keepCopies(isWhole ? null : course.copy);
       // Past `switch` it is what runs, whatever failed after it.
       if (!course.staged || course.to === null || ledger.current()?.version === course.to.version) return;
-      await rm(course.to.path, { recursive: true, force: true });
+      await removeRelease(course.to.path);
     },
     changed() {
       parts.useCode(serving());
       parts.wake();
     },
     renewSelf(course) {
+      // Killed after `switch`, it was started again on the new release already.
+      if (course.to?.path === running.path) return;
       log.info({ from: course.from.version, to: course.to?.version }, "owld starts again on the new release");
       parts.reexec();
     },
   });
+
+  /** Copies that the ledger names stay, and that one. */
+  async function keepCopies(also: string | null): Promise<void> {
+    if (database.url() === null) return;
+    const named = ledger.all().map(({ copy }) => copy);
+    await database.updates().keepCopies([...named, also].filter((path) => path !== null));
+  }
 
   const serving = (): ReleaseRef => runner.serving() ?? running;
 
@@ -249,7 +255,7 @@ export function createReleases(parts: ReleaseParts): Releases {
     newerJobs: (formats) => database.updates().newerJobs(formats),
     refuseWhileBusy: parts.refuseWhileBusy,
     stage,
-    unstage: ({ path }) => rm(path, { recursive: true, force: true }),
+    unstage: ({ path }) => removeRelease(path),
     manifest: manifestOf,
     schemaOf,
     staged,
@@ -304,13 +310,7 @@ export function createReleases(parts: ReleaseParts): Releases {
 
   /** After an update whose proxy code differs, the proxies are replaced by owld of the new release, without loss. */
   async function renewProxies(): Promise<void> {
-    const manifest = await manifestOf(running);
-    if (manifest === null) return;
-    const code = createHash("sha256");
-    for (const [path, file] of Object.entries(manifest.files))
-      if (/^(supervisor\/proxy|config|node_modules\/(undici|node-linux-[^/]+))\//.test(path))
-        code.update(`${path} ${file.sha256}\n`);
-    const present = code.digest("hex");
+    const present = proxyCode(await manifestOf(running));
     const before = store.all<string>("fact").get("proxy code");
     if (before === present) return;
     if (before !== undefined || ledger.current()?.version === parts.version) {
@@ -339,7 +339,7 @@ export function createReleases(parts: ReleaseParts): Releases {
     underWay: () => runner.course() !== null,
     async start() {
       // Space lost, no more: nothing that runs may end for it.
-      const left = await removeStagingLeftovers(paths.releases, staging).catch((error: unknown) => {
+      const left = await removeStagingLeftovers(paths.releases).catch((error: unknown) => {
         log.error({ err: asError(error) }, "half-staged releases were not removed");
         return [];
       });
@@ -350,6 +350,10 @@ export function createReleases(parts: ReleaseParts): Releases {
       );
       const url = database.url();
       if (url === null || !parts.config().bundled) return;
+      // Where a release is put to be offered; without it there is no place to put one.
+      await mkdir(paths.incoming, { recursive: true, mode: 0o750 }).catch((error: unknown) =>
+        log.error({ err: asError(error) }, "incoming/ could not be made"),
+      );
       approvals = createApprovals({
         clock,
         store,
@@ -369,4 +373,14 @@ export function createReleases(parts: ReleaseParts): Releases {
       await approvals?.stop();
     },
   };
+}
+
+/** What the proxy's code is: a hash over its files; of code without a manifest only that it has none. */
+function proxyCode(manifest: Manifest | null): string {
+  if (manifest === null) return "no manifest";
+  const code = createHash("sha256");
+  for (const [path, file] of Object.entries(manifest.files))
+    if (/^(supervisor\/proxy|config|node_modules\/node-linux-[^/]+)\//.test(path))
+      code.update(`${path} ${file.sha256}\n`);
+  return code.digest("hex");
 }

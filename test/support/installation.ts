@@ -51,7 +51,8 @@ export interface InstallationWanted {
   readonly path?: string;
 }
 
-const YAML =
+/** What its owl.yaml says unless the test wants something else. */
+export const INSTALLATION_YAML =
   "stop: {grace: 8s}\nturn: {finish: 3s, wrapUp: 2s}\nrollout: {confirm: 1s, healthTimeout: 60s}\nweb: {replicas: 1}\nworker: {replicas: 1}\n";
 
 /** Starts one and waits until it is steady. The caller stops it, also after a failure. */
@@ -61,7 +62,7 @@ export async function startInstallation(wanted: InstallationWanted = {}): Promis
   wanted.prepare?.(home);
   const port = await freePort();
   const config = join(home, "owl.yaml");
-  writeFileSync(config, `proxy: {listen: "127.0.0.1:${port}"}\n${wanted.yaml?.(home) ?? YAML}`);
+  writeFileSync(config, `proxy: {listen: "127.0.0.1:${port}"}\n${wanted.yaml?.(home) ?? INSTALLATION_YAML}`);
   const env = {
     PATH: wanted.path ?? process.env.PATH ?? "",
     HOME: home,
@@ -104,8 +105,10 @@ export async function startInstallation(wanted: InstallationWanted = {}): Promis
       ),
     async killOwld() {
       const dying = child;
-      const gone = new Promise((resolve) => dying?.once("exit", resolve));
-      dying?.kill("SIGKILL");
+      // It may just have left by itself, to start again on another release.
+      if (dying === null || dying.exitCode !== null || dying.signalCode !== null) return;
+      const gone = new Promise((resolve) => dying.once("exit", resolve));
+      dying.kill("SIGKILL");
       await gone;
     },
     rollouts: async () => JSON.parse((await ctl("rollout", "list", "--json")).out) as readonly Rollout[],

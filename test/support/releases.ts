@@ -35,8 +35,13 @@ export async function makeRelease(
   mkdirSync(path, { recursive: true });
   await buildPages();
   for (const part of PARTS) execFileSync("cp", ["-a", join(ROOT, part), path]);
-  // Hundreds of megabytes that nobody changes: linked, not copied, where the file system can.
-  execFileSync("cp", ["-a", "--reflink=auto", "-l", join(ROOT, "node_modules"), path]);
+  // Hundreds of megabytes that nobody changes: linked, not copied, where both are on one file system.
+  const modules = [join(ROOT, "node_modules"), path];
+  try {
+    execFileSync("cp", ["-a", "-l", ...modules], { stdio: "ignore" });
+  } catch {
+    execFileSync("cp", ["-a", ...modules]);
+  }
   const own = JSON.stringify({ name: "owl", version, type: "module" });
   for (const [name, text] of Object.entries({ "package.json": own, ...files })) {
     mkdirSync(dirname(join(path, name)), { recursive: true });

@@ -11,6 +11,7 @@ import { homePaths } from "../../../config/home.ts";
 import { systemClock } from "../../../config/system-time.ts";
 import type { Clock } from "../../../config/time.ts";
 import type { ProxySet } from "../../../supervisor/ports.ts";
+import { freePort } from "../../../supervisor/process/free-port.ts";
 import { createProcessTable } from "../../../supervisor/process/group-signal.ts";
 import { holdListener } from "../../../supervisor/process/held-listeners.ts";
 import { createProcReader } from "../../../supervisor/process/proc-identity.ts";
@@ -271,6 +272,32 @@ test("a process killed owld had no time to record is adopted by its mark", async
   expect(set.processes().map((one) => one.pid)).toEqual([pid]);
   expect(records.all().map(({ identity }) => identity.pid)).toEqual([pid]);
   await set.publish(table(socket));
+  expect(await ask(set)).toBe("hello");
+});
+
+test("a successor whose predecessor ended before its word of it was heard is taken in, not bound against", async () => {
+  const { create, paths, notices } = await setup({ listen: [{ host: "127.0.0.1", port: await freePort() }] });
+  const socket = join(paths.run, "web-1.sock");
+  await upstream(socket, (_, response) => response.end("hello"));
+  const dead = create();
+  await dead.start();
+  await dead.publish(table(socket));
+  dead.letGo();
+  // Adopted by one owld, and asked by another that is killed before the successor is up.
+  const set = create();
+  cleanups.push(() => set.stop());
+  await set.start();
+  await set.publish(table(socket));
+  const [old] = set.processes();
+  const killed = create();
+  await killed.start();
+  const replacing = killed.replace();
+  replacing.catch(() => undefined);
+  await poll(() => set.processes().every(({ pid }) => pid !== old?.pid) && ready(set).length === 1);
+  killed.letGo();
+  expect(await ask(set)).toBe("hello");
+  expect(notices.map(({ message }) => message).join()).not.toMatch(/Another program/);
+  await set.publish(table(socket, 5));
   expect(await ask(set)).toBe("hello");
 });
 

@@ -73,30 +73,6 @@ describe("an update", () => {
   );
 
   test(
-    "goes on after owld is killed in any of its steps",
-    async () => {
-      const owl = await install();
-      await owl.ctl("update", path.good, "--detach", "--yes");
-      const killedIn: string[] = [];
-      for (const step of ["stage", "drain", "replace", "confirm"]) {
-        await owl.until(
-          ({ rollout }) => rollout?.steps.some((one) => one.action === step && one.state === "running") ?? true,
-        );
-        if ((await owl.status()).rollout === null) break;
-        killedIn.push(step);
-        await owl.killOwld();
-        owl.start();
-        await owl.until(() => true);
-      }
-      const after = await owl.until(({ state, release }) => state === "steady" && release.version === "9.0.1");
-      expect(releasesOf(after)).toEqual(["9.0.1"]);
-      expect(killedIn.length).toBeGreaterThan(1);
-      expect((await owl.rollouts()).map(({ kind, state }) => [kind, state])).toEqual([["update", "succeeded"]]);
-    },
-    BOUND_MS,
-  );
-
-  test(
     "to a release whose web crashes is rolled back, says why, and leaves nothing in the releases folder",
     async () => {
       const owl = await install();

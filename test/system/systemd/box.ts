@@ -16,6 +16,9 @@ const env = {
   BOX_KEEP: "1",
 };
 
+/** The box's /var/tmp as this side sees it: files to hand in. */
+export const SHARED = join(env.BOX_DIR, "rootfs/var/tmp");
+
 export interface Outcome {
   readonly code: number;
   readonly out: string;

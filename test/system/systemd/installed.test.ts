@@ -1,9 +1,12 @@
 // Owl under a real systemd, as `owlctl install` leaves it: the bundled application with its own PostgreSQL.
 // The tests build on each other, as an installation's life does: install, crash, restart, reboot, uninstall.
 
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Status } from "../../../config/control-api.ts";
-import { boot, holds, inside, must, node, PROJECT, powerOff, until } from "./box.ts";
+import { makeRelease } from "../../support/releases.ts";
+import { boot, holds, inside, must, node, PROJECT, powerOff, SHARED, until } from "./box.ts";
 
 const OWLCTL = `${PROJECT}/ctl/owlctl`;
 /** What an uninstallation has to give back, less what systemd, apt and the kernel change by themselves. */
@@ -15,15 +18,27 @@ const FILES =
   `-o -path ${PROJECT} \\) -prune -o -print | sort; ` +
   "find /run -maxdepth 1 | sort";
 
+const RELEASES = join(SHARED, "owl-releases");
 let before: string[];
 
 beforeAll(async () => {
   await boot();
+  const appended = (path: string): string => `${readFileSync(join(PROJECT, path), "utf8")}\n// The next release.\n`;
+  rmSync(RELEASES, { recursive: true, force: true });
+  mkdirSync(RELEASES);
+  await makeRelease(RELEASES, "9.3.0", {
+    "supervisor/main.ts": appended("supervisor/main.ts"),
+    "supervisor/proxy/main.ts": appended("supervisor/proxy/main.ts"),
+  });
+  await makeRelease(RELEASES, "9.3.1", { "services/web/main.ts": "process.exit(3);\n" });
   // What a run that was broken off may have left.
   await inside(`${OWLCTL} uninstall --purge --yes`);
   before = (await must(FILES)).split("\n");
 }, 300_000);
-afterAll(powerOff, 60_000);
+afterAll(async () => {
+  await powerOff();
+  rmSync(RELEASES, { recursive: true, force: true });
+}, 60_000);
 
 async function status(): Promise<Status | null> {
   const { code, out } = await inside("owlctl status --json");
@@ -191,8 +206,74 @@ describe("systemd's socket", () => {
   });
 });
 
+/** Where the code of the running owld lies, by its program. */
+async function codeOfOwld(): Promise<string> {
+  const program = await must(`readlink -f /proc/${await mainPid()}/exe`);
+  return program.replace(/\/node_modules\/.*$/, "");
+}
+
+const restarts = async () => Number(await must("systemctl show owl -p NRestarts --value"));
+
+/** systemd watches the owld that answers, and has nothing to say against it. */
+async function expectWatched(version: string): Promise<void> {
+  const now = await steady();
+  expect(now.release.version).toBe(version);
+  expect(await mainPid()).toBe(now.pid);
+  expect(await must("systemctl show owl -p ActiveState,SubState,Result --value")).toBe("success\nactive\nrunning");
+  expect(await codeOfOwld()).toBe(await must("readlink -f /var/lib/owl/current"));
+  expect([...new Set(now.services.flatMap(({ instances }) => instances.map(({ release }) => release)))]).toEqual([
+    version,
+  ]);
+}
+
+let installed = "";
+
+describe("an update", () => {
+  test("replaces the proxy without a refused connection and owld last, which systemd goes on watching", async () => {
+    await must(
+      "printf 'proxy: {listen: \"0.0.0.0:8080\", queueTimeout: 60s}\nrollout: {confirm: 2s}\n' > /etc/owl/owl.yaml; owlctl reload",
+    );
+    const old = await steady();
+    installed = old.release.version;
+    const [all, count] = [await processes(), await restarts()];
+    const asked = await askWhile(async () => {
+      await must("owlctl update /var/tmp/owl-releases/9.3.0 --yes");
+      await until("owld of the new release", async () => (await status())?.release.version === "9.3.0");
+      // The old proxy leaves when the new one serves; both may be there for a while.
+      await until("the new proxy alone", async () => {
+        const now = await status();
+        const [proxy, ...more] = now?.proxy.processes ?? [];
+        return proxy !== undefined && more.length === 0 && !old.proxy.processes.some(({ pid }) => pid === proxy.pid);
+      });
+    });
+    expect(asked.failed).toEqual([]);
+    expect(asked.answered).toBeGreaterThan(100);
+    await expectWatched("9.3.0");
+    expect(await mainPid()).not.toBe(old.pid);
+    expect(await must("owlctl version")).toContain("9.3.0");
+    expect(await must("readlink /var/lib/owl/current")).toBe("/var/lib/owl/releases/9.3.0");
+    // Once, for its own renewal; the database was not touched.
+    expect(await restarts()).toBe(count + 1);
+    expect((await processes()).postgres).toBe(all.postgres);
+  });
+
+  test("to a release that is broken is rolled back by itself, and the unit goes on as it was", async () => {
+    const [pid, count] = [await mainPid(), await restarts()];
+    const asked = await askWhile(async () => {
+      const done = await inside("owlctl update /var/tmp/owl-releases/9.3.1 --yes");
+      expect([done.code, done.out + done.err]).toEqual([1, expect.stringContaining("Rolled back to 9.3.0")]);
+    });
+    expect(asked.failed).toEqual([]);
+    await expectWatched("9.3.0");
+    expect([await mainPid(), await restarts()]).toEqual([pid, count]);
+    expect((await must("ls -A /var/lib/owl/releases")).split("\n")).toEqual(
+      expect.not.arrayContaining([expect.stringMatching(/9\.3\.1|^\./)]),
+    );
+  });
+});
+
 describe("the machine", () => {
-  test("comes back with Owl after a reboot, data kept", async () => {
+  test("comes back with Owl after a reboot, data kept, on the release that `current` points to", async () => {
     const boot = await must(
       "cat /proc/sys/kernel/random/boot_id; systemctl show -p UserspaceTimestampMonotonic --value",
     );
@@ -202,6 +283,18 @@ describe("the machine", () => {
     const now = await steady();
     expect(now.services.every(({ ready, replicas }) => ready === replicas)).toBe(true);
     expect(await must("systemctl show -p UserspaceTimestampMonotonic --value")).not.toBe(boot.split("\n")[1]);
+    await expectWatched("9.3.0");
+  });
+
+  test("goes back by hand to what was installed, `current` and the unit with it", async () => {
+    const count = await restarts();
+    const asked = await askWhile(async () => {
+      await must("owlctl rollback --yes");
+      await until("owld of before", async () => (await status())?.release.version === installed);
+    });
+    expect(asked.failed).toEqual([]);
+    await expectWatched(installed);
+    expect(await restarts()).toBe(count + 1);
   });
 
   test("is as it was after uninstalling with --purge", async () => {

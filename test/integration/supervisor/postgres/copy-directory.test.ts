@@ -30,7 +30,7 @@ describe("a data directory", () => {
     await writeFile(join(data, "base/1"), "rows of before");
   });
   const copy = () => copyDataDirectory({ data, target, at, say, signal });
-  const restore = () => restoreDataDirectory({ data, target, account: null, say, signal });
+  const restore = () => restoreDataDirectory({ data, target, say, signal });
 
   test("is copied whole, and restored byte for byte", async () => {
     const record = await copy();

@@ -121,6 +121,33 @@ describe("a managed database", () => {
     expect(await one.metastore()?.connections()).not.toBeNull();
   });
 
+  test("runs again after a copy or a restore that failed, and after those that did not", async () => {
+    const signal = new AbortController().signal;
+    const say = () => undefined;
+    const one = service();
+    await start(one);
+    const updates = one.updates();
+    const copies = join(home, "postgres", "copies");
+    await writeFile(copies, "in the way");
+    await expect(updates.copy("r-1", say, signal)).rejects.toThrow();
+    expect(await query(one.url(), "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+    await rm(copies);
+    await expect(updates.restore(join(copies, "r-0"), code, say, signal)).rejects.toMatchObject({
+      code: "copy.unreadable",
+    });
+    expect(await query(one.url(), "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+
+    const copy = await updates.copy("r-1", say, signal);
+    await query(one.url(), "INSERT INTO owl.told VALUES ('after')");
+    // What an owld killed in a copy leaves; it is never taken for one.
+    await mkdir(join(copies, "r-2.attempt-1"));
+    await updates.copy("r-3", say, signal);
+    await updates.restore(copy, code, say, signal);
+    expect(await query(one.url(), "SELECT * FROM owl.told")).toEqual([]);
+    await updates.keepCopies([copy]);
+    expect(await readdir(copies)).toEqual(["r-1"]);
+  });
+
   test("outlives an owld that lets go", async () => {
     const first = service();
     await start(first);

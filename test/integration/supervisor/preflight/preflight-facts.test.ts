@@ -1,4 +1,6 @@
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
@@ -6,6 +8,7 @@ import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { loadConfig } from "../../../../config/load.ts";
 import { systemClock } from "../../../../config/system-time.ts";
+import { markOf } from "../../../../supervisor/instance-launch.ts";
 import { parseSystemdTime } from "../../../../supervisor/preflight/machine-facts.ts";
 import { createPreflight } from "../../../../supervisor/preflight-facts.ts";
 import { startTestPostgres, type TestPostgres } from "../../../support/postgres.ts";
@@ -108,6 +111,23 @@ services:
     expect(lines("port")[0]).toMatchObject({ verdict: "FAIL", found: expect.stringContaining(`pid ${process.pid}`) });
     expect(lines("database")).toEqual([]);
     expect(lines("directory").find((line) => line.found.includes("/home/run"))?.verdict).toBe("FAIL");
+  });
+
+  test("a port held by a proxy that was started a moment ago, told by the home's mark alone", async () => {
+    const listen =
+      "require('net').createServer().listen(0, '127.0.0.1', function () { console.log(this.address().port) })";
+    const proxy = spawn(process.execPath, ["-e", listen], {
+      env: { OWL_MARK: markOf(join(dir, "home")) },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    try {
+      const [told] = (await once(proxy.stdout, "data")) as [Buffer];
+      const lines = await run(`proxy: {listen: "127.0.0.1:${Number(told)}"}\n`);
+      expect(lines("port")[0]).toMatchObject({ verdict: "OK", found: expect.stringContaining("ours") });
+    } finally {
+      proxy.kill("SIGKILL");
+      await once(proxy, "exit");
+    }
   });
 
   test("a silent database, an unanswering model, keys of an env file given twice", async () => {

@@ -164,17 +164,23 @@ describe("bad archives are refused with the reason, and nothing is left", () => 
   });
 });
 
-test("what a killed staging left behind is removed by the next one", async () => {
+test("what a killed staging left behind is removed by the next one, and by the next start", async () => {
+  await mkdir(join(releases, ".staging-older/config"), { recursive: true });
   await stage(await archiveOf(manifestOf(good), goodEntries));
+  expect(await readdir(releases)).toEqual(["1.2.3"]);
   await writeFile(join(releases, ".staging-old"), "");
-  expect(await removeStagingLeftovers(releases, new Set())).toEqual([".staging-old"]);
+  expect(await removeStagingLeftovers(releases)).toEqual([".staging-old"]);
   expect(await readdir(releases)).toEqual(["1.2.3"]);
 });
 
-test("what is being staged right now is no leftover (chaos, seed 103: an update asked for right after a start)", async () => {
-  await stage(await archiveOf(manifestOf(good), goodEntries));
-  await mkdir(join(releases, ".staging-now"));
-  await mkdir(join(releases, ".staging-old"));
-  expect(await removeStagingLeftovers(releases, new Set(["now"]))).toEqual([".staging-old"]);
-  expect((await readdir(releases)).toSorted()).toEqual([".staging-now", "1.2.3"]);
+test("two stagings at a time do not take each other's folder for a left-over", async () => {
+  const archive = await archiveOf(manifestOf(good), goodEntries);
+  const other = (token: string) => stageRelease(archive, releases, token, AbortSignal.timeout(100_000));
+  const first = other("a");
+  // An update asked for right after a start, which still cleans up.
+  const swept = removeStagingLeftovers(releases);
+  const both = await Promise.all([first, other("b")]);
+  expect(await swept).toEqual([]);
+  expect(both.map(({ path }) => path)).toEqual([join(releases, "1.2.3"), join(releases, "1.2.3")]);
+  expect(await readdir(releases)).toEqual(["1.2.3"]);
 });

@@ -57,6 +57,8 @@ function course(change: Partial<UpdateCourse> = {}): UpdateCourse {
     failure: null,
     approval: null,
     staged: true,
+    present: [],
+    outcome: null,
     ...change,
   };
 }

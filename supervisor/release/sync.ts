@@ -1,0 +1,20 @@
+// What a release needs to have on the disk before something points to it: a power cut keeps renames in no order.
+
+import { closeSync, fsyncSync, openSync } from "node:fs";
+import { execa } from "execa";
+
+/** Everything written below `path` so far is on its disk. A file system that cannot say so is no failure. */
+export async function syncTree(path: string): Promise<void> {
+  // One call for thousands of files: syncfs of the file system they are on.
+  await execa("sync", ["-f", path], { reject: false, stdio: "ignore" });
+}
+
+/** The names in the directory `path` (a rename in it, a new link) are on its disk. */
+export function syncDirectory(path: string): void {
+  const directory = openSync(path, "r");
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+}

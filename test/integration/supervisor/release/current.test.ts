@@ -1,0 +1,72 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type HomePaths, homePaths } from "../../../../config/home.ts";
+import { createReleaseLedger, pruneReleases, switchCurrent } from "../../../../supervisor/release/current.ts";
+import { removeRelease, removeStagingLeftovers } from "../../../../supervisor/release/stage.ts";
+import { createPaperDisk, openMemoryStore } from "../../../support/memory-store.ts";
+
+let paths: HomePaths;
+beforeEach(() => {
+  paths = homePaths(mkdtempSync(join(tmpdir(), "owl-current-")));
+  mkdirSync(paths.releases);
+});
+afterEach(() => rmSync(paths.home, { recursive: true, force: true }));
+
+function release(version: string): string {
+  const path = join(paths.releases, version);
+  mkdirSync(join(path, "config"), { recursive: true });
+  writeFileSync(join(path, "manifest.json"), "{}");
+  writeFileSync(join(path, "config/a.ts"), "");
+  return path;
+}
+
+const ledgerOf = () => createReleaseLedger(openMemoryStore(createPaperDisk(), () => undefined));
+
+test("`current` goes from one release to the next, whatever a cut switch left beside it", () => {
+  switchCurrent(paths, release("1.0.0"));
+  writeFileSync(join(paths.home, "current.new"), "left");
+  switchCurrent(paths, release("1.1.0"));
+  expect(readlinkSync(join(paths.home, "current"))).toBe(join(paths.releases, "1.1.0"));
+  expect(readdirSync(paths.home).sort()).toEqual(["current", "releases"]);
+});
+
+test("the three newest stay, and the one before the current one; the ledger forgets those that went", async () => {
+  const ledger = ledgerOf();
+  let before: { version: string; path: string } | null = null;
+  for (let n = 1; n <= 6; n++) {
+    const entry = { version: `1.${n}.0`, path: release(`1.${n}.0`) };
+    ledger.add({ ...entry, finishedAt: n, copy: null, before });
+    before = entry;
+  }
+  const [first] = ledger.all().toReversed();
+  // Gone back to by hand, the oldest is the current one; what it came after is gone for good.
+  if (first) ledger.add({ ...first, finishedAt: 7 });
+  expect([...(await pruneReleases(paths, ledger))].sort()).toEqual(["1.2.0", "1.3.0", "1.4.0"]);
+  expect(readdirSync(paths.releases).sort()).toEqual(["1.1.0", "1.5.0", "1.6.0"]);
+  expect(ledger.all().map(({ version }) => version)).toEqual(["1.1.0", "1.6.0", "1.5.0"]);
+  expect(await pruneReleases(paths, ledger)).toEqual([]);
+});
+
+test("code that lies elsewhere is forgotten, not removed", async () => {
+  const ledger = ledgerOf();
+  const checkout = join(paths.home, "checkout");
+  mkdirSync(checkout);
+  ledger.add({ version: "0.1.0", path: checkout, finishedAt: 0, copy: null, before: null });
+  for (let n = 1; n <= 3; n++)
+    ledger.add({ version: `1.${n}.0`, path: release(`1.${n}.0`), finishedAt: n, copy: null, before: null });
+  expect(await pruneReleases(paths, ledger)).toEqual(["0.1.0"]);
+  expect(existsSync(checkout)).toBe(true);
+});
+
+test("a removal that was killed leaves no half release under its version, and is ended by the next start", async () => {
+  const path = release("1.0.0");
+  // What a kill in the middle of it leaves.
+  mkdirSync(join(paths.releases, ".removing-0.9.0/config"), { recursive: true });
+  await removeRelease(path);
+  expect(readdirSync(paths.releases)).toEqual([".removing-0.9.0"]);
+  await removeRelease(path);
+  expect(await removeStagingLeftovers(paths.releases)).toEqual([".removing-0.9.0"]);
+  expect(readdirSync(paths.releases)).toEqual([]);
+});
