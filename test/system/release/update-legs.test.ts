@@ -55,10 +55,7 @@ beforeAll(async () => {
   const format2 = {
     "services/core/job-kinds.ts": changed("services/core/job-kinds.ts", [["    format: 1,", "    format: 2,"]]),
     "services/db/turns.ts": changed("services/db/turns.ts", [
-      [
-        "[turn.id, turn.conversationId, turn.accountId, turn.text,",
-        `[turn.id, turn.conversationId, turn.accountId, "${MARK}" + turn.text,`,
-      ],
+      ["        turn.text,\n", `        "${MARK}" + turn.text,\n`],
       [
         `t.account_id AS "accountId", t.text,\n            coalesce(`,
         `t.account_id AS "accountId", regexp_replace(t.text, '^${MARK}', '') AS text,\n            coalesce(`,
