@@ -61,19 +61,29 @@ function migrationsHere(): string[] {
   return readdirSync(join(ROOT, "migrations")).filter((name) => name.endsWith(".sql"));
 }
 
+/** The update on record; undefined while the state file is being opened again after a kill. */
+function look(home: string): ReturnType<typeof courseOf> | undefined {
+  try {
+    return courseOf(home);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Kills owld once in each step on record (of those `only`), until nothing is on record; answers the steps. */
 async function killInEachStep(at: Installation, only: readonly string[] | null = null): Promise<string[]> {
   const killed: string[] = [];
   for (;;) {
-    const course = courseOf(at.home);
+    await systemClock.sleep(LOOK_MS);
+    const course = look(at.home);
     if (course === null) return killed;
+    if (course === undefined) continue;
     const step = course.outcome === null ? course.step : "outcome";
     if (!killed.includes(step) && (only === null || only.includes(step))) {
       killed.push(step);
       await at.killOwld();
       at.start();
     }
-    await systemClock.sleep(LOOK_MS);
   }
 }
 
