@@ -110,6 +110,7 @@ export function createDatabaseService(deps: DatabaseDeps): DatabaseService {
   const updates = createUpdateDatabase({
     clock,
     copies: join(paths.home, "copies"),
+    path: deps.environment.PATH ?? "",
     url() {
       invariant(url !== null, "the database is up before an update");
       return url;

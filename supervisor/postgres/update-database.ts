@@ -11,6 +11,7 @@ import type { UpdateDatabase } from "../ports.ts";
 import type { Account } from "./account.ts";
 import { copyDataDirectory, readCopy, restoreDataDirectory } from "./copy-directory.ts";
 import { dumpDatabase, restoreDump } from "./copy-dump.ts";
+import { findDumpPrograms } from "./dump-programs.ts";
 import { readApplied } from "./migrate.ts";
 import { RELEASE_SCRIPTS, runReleaseStep } from "./release-step.ts";
 
@@ -19,6 +20,8 @@ export interface UpdateDatabaseParts {
   /** OWL_HOME/copies */
   readonly copies: string;
   readonly url: () => string;
+  /** owld's PATH: where pg_dump and its like are looked for first. */
+  readonly path: string;
   /** Environment of the release's programs, secrets in it. */
   readonly env: () => Record<string, string>;
   /** null: a team's own server, copied by pg_dump. */
@@ -53,6 +56,7 @@ export function createUpdateDatabase(parts: UpdateDatabaseParts): UpdateDatabase
     }
   }
 
+  const programs = async (): Promise<string | null> => (await findDumpPrograms(parts.path))?.dir ?? null;
   const dumpFile = (path: string): string => join(path, "owl.dump");
   const copiesIn = (): string => (managed ? join(managed.place().dir, "copies") : parts.copies);
 
@@ -126,7 +130,7 @@ export function createUpdateDatabase(parts: UpdateDatabaseParts): UpdateDatabase
     async copy(name, say, signal) {
       const path = join(copiesIn(), name);
       if (!managed) {
-        await dumpDatabase({ url: parts.url(), file: dumpFile(path), bin: null, signal });
+        await dumpDatabase({ url: parts.url(), file: dumpFile(path), bin: await programs(), signal });
         await writeDumpRecord(path, isoTime(parts.clock.now()));
         return path;
       }
@@ -137,7 +141,7 @@ export function createUpdateDatabase(parts: UpdateDatabaseParts): UpdateDatabase
       return path;
     },
     async restore(path, codeRoot, say, signal) {
-      if (!managed) await restoreDump({ url: parts.url(), file: dumpFile(path), bin: null, signal });
+      if (!managed) await restoreDump({ url: parts.url(), file: dumpFile(path), bin: await programs(), signal });
       else {
         const { data } = managed.place();
         await whileStopped(managed, () => restoreDataDirectory({ data, target: path, say, signal }), say, signal);

@@ -1,17 +1,16 @@
 // What preflight reads of the database: does it answer, its limits, strangers, pending migrations, measured turns.
 // One read-only transaction within a bound; nothing is created, not even a temporary table.
 
-import { readdir, realpath } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { Client } from "pg";
 import type { Config } from "../../config/config.ts";
 import { asError, OwlError } from "../../config/errors.ts";
 import { assessBudget } from "../core/connection-budget.ts";
 import { type Migration, planMigrations } from "../core/migration-plan.ts";
 import type { DatabaseFacts } from "../core/preflight.ts";
+import { findDumpPrograms } from "../postgres/dump-programs.ts";
 import { type ConnectionLimits, readLimits } from "../postgres/limits.ts";
 import { readApplied, readMigrations } from "../postgres/migrate.ts";
-import { runProgram } from "../postgres/program.ts";
 
 const BOUND_MS = 5_000;
 /** Before a restart. */
@@ -43,6 +42,7 @@ export async function readDatabase(
 ): Promise<DatabaseReading> {
   const answer = await ask(config, url, migrationsDir, quick ? QUICK_BOUND_MS : BOUND_MS).catch(asError);
   const ok = answer instanceof Error ? null : answer;
+  const programs = quick ? null : await findDumpPrograms(path);
   const facts: DatabaseFacts = {
     kind: config.database ? "external" : "managed",
     answers: ok !== null,
@@ -53,7 +53,7 @@ export async function readDatabase(
     budget: assessBudget(config.services, ok?.limits.limit ?? null),
     strangers: ok?.strangers ?? { count: 0, names: [] },
     migrations: ok?.migrations ?? null,
-    pgDump: quick ? null : await findPgDump(path),
+    pgDump: programs && { path: join(programs.dir, "pg_dump"), major: programs.major },
   };
   return { facts, sizeBytes: ok?.sizeBytes ?? null, turnP95Ms: ok?.turnP95Ms ?? null };
 }
@@ -118,25 +118,4 @@ async function readTurnLength(client: Client): Promise<number | null> {
   );
   const row = rows[0];
   return row && row.count >= ENOUGH_TURNS ? row.p95 : null;
-}
-
-/** The newest pg_dump of PATH and of the system's packages. */
-async function findPgDump(path: string): Promise<DatabaseFacts["pgDump"]> {
-  const packages = await readdir("/usr/lib/postgresql").catch(() => []);
-  const candidates = new Set<string>();
-  for (const dir of [
-    ...packages.map((name) => `/usr/lib/postgresql/${name}/bin`),
-    ...path.split(":").filter(Boolean),
-  ]) {
-    const real = await realpath(dir).catch(() => null);
-    if (real !== null) candidates.add(join(real, "pg_dump"));
-  }
-  let best: DatabaseFacts["pgDump"] = null;
-  for (const file of candidates) {
-    if ((await realpath(file).catch(() => null)) === null) continue;
-    const { output } = await runProgram(file, ["--version"]);
-    const major = Number(/\(PostgreSQL\) (\d+)/.exec(output)?.[1]);
-    if (major > (best?.major ?? 0)) best = { path: join(dirname(file), "pg_dump"), major };
-  }
-  return best;
 }

@@ -9,7 +9,7 @@ import { countStatus } from "./counters.ts";
 import type { Log } from "./log.ts";
 import type { LiveRoute, MovableStream, Upstream, Upstreams } from "./upstreams.ts";
 
-/** What the engine knows of the request when its head is read. */
+/** What the engine knows of the request when its head is read. Host and path are not asked for once it is a stream. */
 export interface RequestFacts {
   readonly method: string;
   readonly host: string;

@@ -32,19 +32,20 @@ export interface Listener {
 
 export function createListener(deps: ListenerDeps): Listener {
   const { counters } = deps;
-  const servers = deps.addresses.map((_, address) => {
-    const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }, (socket) => {
+  // One function for all: what a closure of each connection held would live as long as the connection.
+  const closed = () => {
+    counters.connections--;
+  };
+  const servers = deps.addresses.map((_, address) =>
+    createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }, (socket) => {
       if (counters.connections >= deps.mostConnections) {
-        counters.refuse("connectionCap");
-        socket.on("error", () => {});
-        socket.end(rawAnswer("connectionCap", NO_CONTEXT), () => socket.destroy());
+        refuse(socket, counters);
         return;
       }
       counters.connections++;
-      deps.accept(socket, address).once("close", () => counters.connections--);
-    });
-    return server;
-  });
+      deps.accept(socket, address).on("close", closed);
+    }),
+  );
 
   return {
     descriptors: () => servers.map(descriptorOf),
@@ -63,6 +64,12 @@ export function createListener(deps: ListenerDeps): Listener {
         return [`${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`];
       }),
   };
+}
+
+function refuse(socket: Socket, counters: Counters): void {
+  counters.refuse("connectionCap");
+  socket.on("error", () => {});
+  socket.end(rawAnswer("connectionCap", NO_CONTEXT), () => socket.destroy());
 }
 
 /** Node shows the descriptor of a server nowhere but on its handle. */

@@ -2,7 +2,7 @@
 // Invariant: what it touches of the rest of owld goes through `world`: code, holds and targets, never processes.
 
 import { createHash } from "node:crypto";
-import { readdir, readFile, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import type { Logger } from "pino";
@@ -350,6 +350,10 @@ export function createReleases(parts: ReleaseParts): Releases {
       );
       const url = database.url();
       if (url === null || !parts.config().bundled) return;
+      // Where a release is put to be offered; without it there is no place to put one.
+      await mkdir(paths.incoming, { recursive: true, mode: 0o750 }).catch((error: unknown) =>
+        log.error({ err: asError(error) }, "incoming/ could not be made"),
+      );
       approvals = createApprovals({
         clock,
         store,

@@ -130,7 +130,7 @@ export async function createProduct(wanted: ProductWanted): Promise<Product> {
 
 async function copyLogs(home: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
-  for (const part of ["start.log", "logs", "state/owl.db"])
+  for (const part of ["start.log", "logs", "state/owl.sqlite"])
     await cp(join(home, part), join(to, basename(part)), { recursive: true }).catch(() => undefined);
 }
 

@@ -29,16 +29,17 @@ export function forwardingLines(
   const saidBefore = scan.forwardedFor + scan.forwardedProto + scan.forwardedHost + scan.forwarded !== "";
   if (saidBefore) return linesOf(forwardingFlat(client, scan, requestId));
   if (memo.host !== scan.host) {
-    memo.lines = `${linesOf(forwardingFlat(client, scan, "").slice(0, -2))}X-Request-Id: `;
+    memo.lines = [linesOf(forwardingFlat(client, scan, "").slice(0, -2)), "X-Request-Id: "].join("");
     memo.host = scan.host;
   }
   return `${memo.lines}${requestId}\r\n`;
 }
 
+/** Joined, not added up: what is kept of it (the memo) is one flat string. */
 function linesOf(flat: readonly string[]): string {
-  let lines = "";
-  for (let at = 0; at < flat.length; at += 2) lines += `${flat[at]}: ${flat[at + 1]}\r\n`;
-  return lines;
+  const lines: string[] = [];
+  for (let at = 0; at < flat.length; at += 2) lines.push(`${flat[at]}: ${flat[at + 1]}\r\n`);
+  return lines.join("");
 }
 
 /** The same as a flat list. What a trusted client said comes before our own element. */

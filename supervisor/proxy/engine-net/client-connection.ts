@@ -9,7 +9,7 @@ import { type RequestScan, scanRequest } from "../core/request-head.ts";
 import { DRAIN_IDLE_MS, LINGER_MS, LINGER_SILENCE_MS } from "../limits.ts";
 import type { NetEngineDeps } from "./engine.ts";
 import { Exchange } from "./exchange.ts";
-import { type HeadVerdict, MessageParser } from "./llhttp.ts";
+import { type HeadJudge, type HeadVerdict, MessageParser } from "./llhttp.ts";
 import { withOwnReads } from "./own-reads.ts";
 import { BULK_BYTES, kept, READ_BYTES, SHARED_BUFFER } from "./read-buffers.ts";
 
@@ -18,7 +18,7 @@ const MOST_HELD = 64 * 1024;
 /** Unsent answer bytes above which the next pipelined request waits. */
 const MOST_UNSENT = 64 * 1024;
 
-export class ClientConnection {
+export class ClientConnection implements HeadJudge {
   readonly socket: Socket;
   readonly facts: ClientFacts;
   readonly forwarding: ForwardingMemo = { host: null, lines: "" };
@@ -60,21 +60,17 @@ export class ClientConnection {
     this.facts = facts;
     this.hstsLine = deps.hsts !== null && facts.scheme === "https" ? `Strict-Transport-Security: ${deps.hsts}\r\n` : "";
     this.#trusted = deps.isTrusted(facts.address);
-    this.#parser = new MessageParser("request", deps.config.limits.headerBytes, () => this.#judge());
+    this.#parser = new MessageParser("request", deps.config.limits.headerBytes, this);
     this.#deadlineMs = deps.nowMs() + deps.config.limits.idleTimeoutMs;
     const own = facts.scheme === "http" ? withOwnReads(accepted, this.#reads()) : null;
     const socket = own ?? accepted;
     this.socket = socket;
     this.#ownReads = own !== null;
     if (own === null) socket.on("data", (chunk: Buffer) => this.#data(chunk, chunk.length, true));
-    socket.on("end", () => this.#gone());
-    socket.on("error", () => this.#gone());
-    socket.on("close", () => this.#gone());
-    socket.on("finish", () => {
-      if (this.#state !== "closing") return;
-      this.#lingerUntilMs = deps.nowMs() + LINGER_MS;
-      this.#deadlineMs = deps.nowMs() + LINGER_SILENCE_MS;
-    });
+    const gone = () => this.#gone();
+    socket.on("end", gone);
+    socket.on("error", gone);
+    socket.on("close", gone);
   }
 
   // ---- reading
@@ -131,7 +127,7 @@ export class ClientConnection {
   }
 
   /** In llhttp's callback. */
-  #judge(): HeadVerdict {
+  judgeHead(): HeadVerdict {
     const parser = this.#parser;
     const { text, lineStart, lineEnd } = parser;
     // llhttp passes over empty lines before the method and further spaces behind it.
@@ -215,7 +211,7 @@ export class ClientConnection {
     const state = parser.run(chunk, 0, length);
     if (state === "failed" || state === "tooLarge") {
       this.#bodyOpen = true;
-      this.#exchange?.requestBroken();
+      this.#exchange?.requestFailed("badRequest");
       return;
     }
     this.#hold(chunk, parser.consumed, length, owned);
@@ -244,6 +240,11 @@ export class ClientConnection {
       return "Connection: close\r\n";
     }
     return this.minor === 0 ? "Connection: keep-alive\r\n" : "";
+  }
+
+  /** The answer has begun: nothing of the request's head is needed any more. */
+  forgetHead(): void {
+    this.#parser.forgetHead();
   }
 
   write(text: string): void {
@@ -321,6 +322,11 @@ export class ClientConnection {
     this.#state = "closing";
     this.#held = null;
     this.#deadlineMs = this.#deps.nowMs() + this.#deps.config.limits.idleTimeoutMs;
+    this.socket.once("finish", () => {
+      if (this.#state !== "closing") return;
+      this.#lingerUntilMs = this.#deps.nowMs() + LINGER_MS;
+      this.#deadlineMs = this.#deps.nowMs() + LINGER_SILENCE_MS;
+    });
     this.socket.end();
     this.#unpause();
   }
@@ -360,7 +366,6 @@ export class ClientConnection {
   } {
     const first = this.#held;
     this.socket.removeAllListeners("data").removeAllListeners("end").removeAllListeners("error");
-    this.socket.removeAllListeners("finish");
     this.#leave();
     const data = (take: (chunk: Buffer) => void) => {
       this.#tunnel = take;
@@ -389,7 +394,7 @@ export class ClientConnection {
     if (now < this.#deadlineMs) return;
     if (this.#state === "head" && this.#parser.inHead) this.#refuse("headersTooSlow");
     else if (this.#state === "busy" && this.#bodyOpen && !this.#stalled && this.#exchange !== null)
-      this.#exchange.requestStalled();
+      this.#exchange.requestFailed("headersTooSlow");
     else this.destroy();
   }
 }

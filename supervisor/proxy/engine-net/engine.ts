@@ -2,6 +2,7 @@
 
 import type { Socket } from "node:net";
 import type { Engine, EngineDeps } from "../engine.ts";
+import { createRequestIds } from "../request-ids.ts";
 import { plainAddress } from "../trust.ts";
 import type { Upstream } from "../upstreams.ts";
 import { ClientConnection } from "./client-connection.ts";
@@ -40,7 +41,7 @@ export function createNetEngine(base: EngineDeps): Engine {
     ...base,
     pool,
     nowMs: () => now,
-    newRequestId: () => base.random.uuid(),
+    newRequestId: createRequestIds(base.random),
     isDraining: () => draining,
     left: (connection) => connections.delete(connection),
     record,
@@ -73,13 +74,17 @@ export function createNetEngine(base: EngineDeps): Engine {
     cancelSweep = clock.after(sweepMs, sweep, { unref: true });
   }
 
+  function closed(this: Socket): void {
+    sockets.delete(this);
+  }
+
   return {
     serve(accepted, scheme) {
       const facts = { address: plainAddress(accepted.remoteAddress ?? ""), scheme } as const;
       const connection = new ClientConnection(deps, accepted, facts);
       const { socket } = connection;
       sockets.add(socket);
-      socket.once("close", () => sockets.delete(socket));
+      socket.on("close", closed);
       connections.add(connection);
       return socket;
     },

@@ -8,12 +8,13 @@ import type { RequestScan } from "../core/request-head.ts";
 import type { ResponseScan } from "../core/response-head.ts";
 import type { ConnectFailure } from "../core/retry-table.ts";
 import { hostName, pathOf } from "../core/route-match.ts";
-import { type Attempting, Dispatch } from "../dispatch.ts";
+import { type Attempting, Dispatch, type RequestFacts } from "../dispatch.ts";
 import { openTunnel, switchingHead } from "../tunnel.ts";
 import type { MovableStream, Upstream } from "../upstreams.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import type { NetEngineDeps } from "./engine.ts";
 import type { MessageParser } from "./llhttp.ts";
+import { detached } from "./read-buffers.ts";
 import type { AnswerTaker, ConnectionWaiter, UpstreamConnection } from "./upstream-connection.ts";
 import { lastChunk, lengthOf, NOTHING, statusLine, writeParts } from "./wire.ts";
 
@@ -24,8 +25,8 @@ const EXPECT_MS = 1_000;
 
 export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, MovableStream {
   readonly method: string;
-  readonly target: string;
-  readonly requestId: string;
+  target: string;
+  requestId: string;
   status = 0;
   bytesIn = 0;
   bytesOut = 0;
@@ -33,7 +34,8 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
   readonly #deps: NetEngineDeps;
   readonly #client: ClientConnection;
   readonly #scan: RequestScan;
-  readonly #head: string;
+  #head: string;
+  readonly #facts: { -readonly [Fact in keyof RequestFacts]: RequestFacts[Fact] };
   readonly #dispatch: Dispatch;
   #connection: UpstreamConnection | null = null;
   #reused = false;
@@ -70,17 +72,14 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
         ? "Connection: keep-alive\r\n\r\n"
         : `Connection: Upgrade\r\nUpgrade: ${scan.upgrade}\r\n\r\n`;
     this.#head = head;
-    this.#dispatch = new Dispatch(
-      deps.dispatch,
-      {
-        method,
-        host: hostName(scan.host),
-        path: pathOf(target),
-        requestId: this.requestId,
-        bodyBytes: scan.bodyBytes,
-      },
-      this,
-    );
+    this.#facts = {
+      method,
+      host: hostName(scan.host),
+      path: pathOf(target),
+      requestId: this.requestId,
+      bodyBytes: scan.bodyBytes,
+    };
+    this.#dispatch = new Dispatch(deps.dispatch, this.#facts, this);
   }
 
   get host(): string {
@@ -242,7 +241,23 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
     text += client.connectionLine();
     this.#answering = true;
     this.#answerHead = `${text}\r\n`;
-    if (scan.eventStream && !noBody) this.#dispatch.becameStream(this);
+    // From here on it is sent to nobody else.
+    this.#head = "";
+    client.forgetHead();
+    if (scan.eventStream && !noBody) {
+      this.#shrink();
+      this.#dispatch.becameStream(this);
+    }
+  }
+
+  /** A stream lives long and is not sent again: of its head only what the access log tells is kept. */
+  #shrink(): void {
+    this.target = detached(this.target);
+    this.requestId = detached(this.requestId);
+    this.#scan.host = detached(this.#scan.host);
+    this.#facts.requestId = this.requestId;
+    this.#facts.host = "";
+    this.#facts.path = "";
   }
 
   body(bytes: Buffer, parts: readonly number[], owned: boolean, done: boolean, message: MessageParser | null): boolean {
@@ -342,18 +357,11 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
 
   // ---- endings
 
-  /** The client's body is malformed. */
-  requestBroken(): void {
+  /** The client's body is malformed, or stopped coming. */
+  requestFailed(reason: "badRequest" | "headersTooSlow"): void {
     if (this.#over) return;
     this.#dispatch.refused();
-    this.answer("badRequest");
-  }
-
-  /** The client's body stopped coming. */
-  requestStalled(): void {
-    if (this.#over) return;
-    this.#dispatch.refused();
-    this.answer("headersTooSlow");
+    this.answer(reason);
   }
 
   /** The client is gone: the upstream's request is aborted. */

@@ -32,6 +32,9 @@ const INPUT_BYTES = 64 * 1024;
 const FRAMING_BYTES = 64 * 1024;
 const FRAMING_PER_BODY_BYTE = 16;
 
+/** Of a head let go; never written to. */
+const NO_SPANS: number[] = [];
+
 const require = createRequire(import.meta.url);
 /** The exact undici this file was written against. */
 export const LLHTTP_SOURCE = "undici/lib/llhttp/llhttp_simd-wasm.js";
@@ -79,11 +82,16 @@ export type ParseState =
 /** Decides, when a head is complete: let llhttp frame the body, or leave it to the caller, or refuse. */
 export type HeadVerdict = "parseBody" | "countBody" | "refuse";
 
-/** One side of one connection. `onHeadComplete` is called inside `run` and must not run another parser. */
+export interface HeadJudge {
+  /** Called inside `run`; must not run another parser. */
+  judgeHead(): HeadVerdict;
+}
+
+/** One side of one connection. */
 export class MessageParser {
   readonly #kind: "request" | "response";
   readonly #headLimit: number;
-  readonly #onHeadComplete: () => HeadVerdict;
+  #judge: HeadJudge | null;
   #parser: number;
 
   /** Head text and header positions of the message under way (see core/head-view.ts). */
@@ -114,15 +122,15 @@ export class MessageParser {
   #stop: "complete" | "refused" | null = null;
   #trailers = false;
   #trailerText = "";
-  #trailerSpans: number[] = [];
+  #trailerSpans: number[] = NO_SPANS;
   #trailerBytes = 0;
   #lastWasName = false;
   #lineOpen = false;
 
-  constructor(kind: "request" | "response", headLimit: number, onHeadComplete: () => HeadVerdict) {
+  constructor(kind: "request" | "response", headLimit: number, judge: HeadJudge) {
     this.#kind = kind;
     this.#headLimit = headLimit;
-    this.#onHeadComplete = onHeadComplete;
+    this.#judge = judge;
     this.#parser = free[kind].pop() ?? wasm.llhttp_alloc(kind === "request" ? 1 : 2);
   }
 
@@ -152,6 +160,12 @@ export class MessageParser {
     return bytes.toString("latin1", at, bytes.indexOf(0, at));
   }
 
+  /** Lets go of the head's text, which a long body or stream would keep in memory. */
+  forgetHead(): void {
+    this.text = "";
+    this.spans = NO_SPANS;
+  }
+
   /** Forgets the message; the next bytes begin another one. */
   next(): void {
     this.spans = [];
@@ -167,6 +181,24 @@ export class MessageParser {
     this.lineStart = 0;
     this.lineEnd = 0;
     this.#lineOpen = false;
+  }
+
+  /** As new, for another connection. */
+  restart(judge: HeadJudge): void {
+    wasm.llhttp_reset(this.#parser);
+    this.#paused = 0;
+    this.#judge = judge;
+    this.next();
+  }
+
+  /** Until `restart`: nothing of the connection is kept. */
+  rest(): void {
+    this.#judge = null;
+    this.#before = null;
+    this.#trailers = false;
+    this.#trailerSpans = NO_SPANS;
+    this.#trailerText = "";
+    this.forgetHead();
   }
 
   /** The parser's place in wasm memory is given back; never use it again. */
@@ -328,7 +360,7 @@ export class MessageParser {
           latin1Of(chunk, this.#from, this.#from + Math.max(0, last - before.length));
     this.#before = null;
     this.headDone = true;
-    const verdict = this.#onHeadComplete();
+    const verdict = this.#judge?.judgeHead() ?? "refuse";
     if (verdict === "refuse") {
       this.#stop = "refused";
       return FAIL;

@@ -33,3 +33,8 @@ export function kept(bytes: Buffer, from: number, to: number, owned: boolean): B
 export function latin1Of(bytes: Buffer, start: number, end: number): string {
   return (bytes as Buffer & { latin1Slice(start: number, end: number): string }).latin1Slice(start, end);
 }
+
+/** The same text on its own: one that was cut out of a head would keep the whole head in memory. */
+export function detached(text: string): string {
+  return Buffer.from(text, "latin1").toString("latin1");
+}

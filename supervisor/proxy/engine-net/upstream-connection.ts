@@ -7,7 +7,7 @@ import { hasNoBody, type ResponseScan, scanResponse } from "../core/response-hea
 import type { ConnectFailure } from "../core/retry-table.ts";
 import { RESPONSE_HEADER_BYTES } from "../limits.ts";
 import type { Upstream } from "../upstreams.ts";
-import { MessageParser } from "./llhttp.ts";
+import { type HeadJudge, type HeadVerdict, MessageParser } from "./llhttp.ts";
 import { BULK_BYTES, giveBuffer, SHARED_BUFFER, takeBuffer } from "./read-buffers.ts";
 
 /** Who is told of an answer. */
@@ -40,7 +40,26 @@ type Mode = "connecting" | "idle" | "head" | "counted" | "chunked" | "untilClose
 
 const NO_PARTS: readonly number[] = [];
 
-export class UpstreamConnection {
+/** Parsers without a connection: every request that may write has a connection of its own, so they are made often. */
+const spareParsers: MessageParser[] = [];
+const MOST_SPARE_PARSERS = 256;
+
+function takeParser(judge: HeadJudge): MessageParser {
+  const parser = spareParsers.pop();
+  if (parser === undefined) return new MessageParser("response", RESPONSE_HEADER_BYTES, judge);
+  parser.restart(judge);
+  return parser;
+}
+
+function giveParser(parser: MessageParser): void {
+  if (spareParsers.length >= MOST_SPARE_PARSERS) parser.close();
+  else {
+    parser.rest();
+    spareParsers.push(parser);
+  }
+}
+
+export class UpstreamConnection implements HeadJudge {
   readonly upstream: Upstream;
   /** While connecting: monotonic ms at which that is given up. While idle: coarse monotonic ms until which it stays. */
   untilMs = 0;
@@ -111,7 +130,7 @@ export class UpstreamConnection {
     this.#mode = "head";
     this.#answering = false;
     this.requestSent = false;
-    if (this.#parser === null) this.#parser = new MessageParser("response", RESPONSE_HEADER_BYTES, () => this.#judge());
+    if (this.#parser === null) this.#parser = takeParser(this);
     else this.#parser.next();
   }
 
@@ -146,14 +165,14 @@ export class UpstreamConnection {
   }
 
   #free(): void {
-    this.#parser?.close();
+    if (this.#parser !== null) giveParser(this.#parser);
     this.#parser = null;
     // A write may still refer to the own buffer: it is left to the collector.
     this.#own = null;
   }
 
   /** In llhttp's callback: who frames the body. */
-  #judge(): "parseBody" | "countBody" | "refuse" {
+  judgeHead(): HeadVerdict {
     const parser = this.#parser;
     const taker = this.#taker;
     if (parser === null || taker === null) return "refuse";
@@ -232,7 +251,7 @@ export class UpstreamConnection {
       const first = Buffer.from(bytes.subarray(parser.consumed, to));
       this.#parser = null;
       taker.switched(parser, scan, first);
-      parser.close();
+      giveParser(parser);
       return "wait";
     }
     if (status < 200) {
@@ -246,6 +265,7 @@ export class UpstreamConnection {
     this.idleS = scan.idleS;
     taker.head(parser, scan, noBody);
     if (this.#taker === null) return "stop";
+    parser.forgetHead();
     if (noBody || scan.length === 0) {
       const flows = taker.body(bytes, NO_PARTS, owned, true, null);
       return this.#finish(parser.consumed === to, flows) ? "wait" : "stop";

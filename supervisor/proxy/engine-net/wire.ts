@@ -7,7 +7,10 @@ import type { MessageParser } from "./llhttp.ts";
 import { latin1Of } from "./read-buffers.ts";
 
 /** Up to here text and body become one string, which Node sends from the stack in one write. */
-export const JOIN_BYTES = 15 * 1024;
+const JOIN_BYTES = 15 * 1024;
+/** From here on they are put together as bytes instead: a string of a body costs its size twice over. */
+const PACK_BYTES = 1_024;
+const PACKET_BYTES = 64 * 1024;
 /** Written to learn, by its callback, that everything before it is out. */
 export const NOTHING: Buffer = Buffer.alloc(0);
 
@@ -31,6 +34,7 @@ export function writeParts(socket: Socket, head: string, body: Parts, chunked: b
   }
   const before = chunked ? `${head}${length.toString(16)}\r\n` : head;
   const after = chunked ? `\r\n${tail}` : tail;
+  if (length >= PACK_BYTES && (length <= JOIN_BYTES || !body.owned) && pack(socket, before, body, after)) return;
   if (length <= JOIN_BYTES) {
     let text = before;
     for (let at = 0; at < parts.length; at += 2) text += latin1Of(bytes, parts[at] ?? 0, parts[at + 1] ?? 0);
@@ -46,6 +50,26 @@ export function writeParts(socket: Socket, head: string, body: Parts, chunked: b
   }
   if (after !== "") socket.write(after, "latin1");
   if (!isOne) socket.uncork();
+}
+
+/** Where a message's parts are put together. Invariant: no write that is not out refers to it. */
+let packet: Buffer & Latin1Writer = Buffer.allocUnsafeSlow(PACKET_BYTES) as Buffer & Latin1Writer;
+
+/** Buffer's own method, which its types leave out and which skips the encoding look-up. */
+interface Latin1Writer {
+  latin1Write(text: string, at: number): number;
+}
+
+/** One write of all; false: it does not fit, or the socket would hold on to it (TLS writes later). */
+function pack(socket: Socket & { readonly encrypted?: boolean }, before: string, body: Parts, after: string): boolean {
+  if (before.length + body.length + after.length > PACKET_BYTES || socket.encrypted === true) return false;
+  const { bytes, parts } = body;
+  let end = packet.latin1Write(before, 0);
+  for (let at = 0; at < parts.length; at += 2) end += bytes.copy(packet, end, parts[at], parts[at + 1]);
+  if (after !== "") end += packet.latin1Write(after, end);
+  socket.write(packet.subarray(0, end));
+  if (socket.writableLength > 0) packet = Buffer.allocUnsafeSlow(PACKET_BYTES) as Buffer & Latin1Writer;
+  return true;
 }
 
 /** Sum of parts (start, end, ...). */

@@ -7,6 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
+import type { Row } from "../figures.ts";
+
 const run = promisify(execFile);
 
 export interface Peers {
@@ -14,6 +16,11 @@ export interface Peers {
   /** What a package exports (CommonJS). */
   load(name: string): unknown;
   remove(): Promise<void>;
+}
+
+/** The row of a peer that could not be installed. */
+export function notInstalled(work: string): Row {
+  return { work, goal: "-", measured: "not installed (no registry within reach)", met: null };
 }
 
 /** null when they cannot be installed (no registry, for one). */

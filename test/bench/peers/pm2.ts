@@ -1,7 +1,7 @@
 // Replacing two instances of one small service under load: `owlctl restart`, `pm2 reload` (cluster), `pm2 restart`.
 
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -11,7 +11,7 @@ import { createProduct } from "../../chaos/product.ts";
 import { untilSteady } from "../bundled.ts";
 import { type Bench, type Row, summaryOf } from "../figures.ts";
 import { type LoadFigures, startSteadyLoad } from "../steady-load.ts";
-import { installPeers } from "./install.ts";
+import { installPeers, notInstalled } from "./install.ts";
 
 const run = promisify(execFile);
 const PROGRAM = new URL("../programs/web-service.ts", import.meta.url).pathname;
@@ -50,7 +50,10 @@ services:
         const env = { ...process.env, PM2_HOME: home, PORT: String(port) };
         const program = join(peers.dir, "node_modules/pm2/bin/pm2");
         pm2 = (...args) => run(process.execPath, [program, ...args], { env, cwd: home });
-        await pm2("start", PROGRAM, "-i", "2", "--name", "web", "--wait-ready");
+        // It takes .ts for another runtime's; the program is plain JavaScript.
+        const copy = join(home, "web-service.mjs");
+        await copyFile(PROGRAM, copy);
+        await pm2("start", copy, "-i", "2", "--name", "web", "--wait-ready");
         const call = pm2;
         ways.push({ name: "pm2 reload", port, replace: async () => void (await call("reload", "web")) });
         ways.push({ name: "pm2 restart", port, replace: async () => void (await call("restart", "web")) });
@@ -69,7 +72,8 @@ services:
           loads.set(way.name, [...(loads.get(way.name) ?? []), await load.stop()]);
         }
       }
-      return ways.map(({ name }): Row => {
+      const left = peers === null ? [notInstalled("two instances of a small service replaced under load: pm2")] : [];
+      const rows = ways.map(({ name }): Row => {
         const all = loads.get(name) ?? [];
         const sent = all.reduce((sum, one) => sum + one.sent, 0);
         const failed = all.reduce((sum, one) => sum + one.failed, 0);
@@ -83,6 +87,7 @@ services:
           summary: summaryOf(seconds.get(name) ?? []),
         };
       });
+      return [...rows, ...left];
     } finally {
       if (pm2 !== null) await pm2("kill").catch(() => undefined);
       await rm(home, { recursive: true, force: true });

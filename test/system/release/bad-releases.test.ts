@@ -54,7 +54,8 @@ beforeAll(async () => {
   mkdirSync(programs);
   const pgDump = `#!/bin/sh\n"${dir}/pg_dump" "$@" || exit\nfor one in "$@"; do case "$one" in --file=*) truncate -s 2000 "\${one#--file=}";; esac; done\n`;
   writeFileSync(join(programs, "pg_dump"), pgDump, { mode: 0o755 });
-  writeFileSync(join(programs, "pg_restore"), `#!/bin/sh\nexec "${dir}/pg_restore" "$@"\n`, { mode: 0o755 });
+  for (const name of ["pg_restore", "psql"])
+    writeFileSync(join(programs, name), `#!/bin/sh\nexec "${dir}/${name}" "$@"\n`, { mode: 0o755 });
   owl = await startInstallation({
     path: `${programs}:${process.env.PATH}`,
     yaml: () => `stop: {grace: 8s}
@@ -174,7 +175,7 @@ describe("rolled back", () => {
   test("a new web that never becomes ready", { timeout: BOUND_MS }, async () => {
     const visits = visitor(owl.port);
     const { said } = await failed(path.unready);
-    expect(said).toMatch(/did not become ready in time[\s\S]*Rolled back to/);
+    expect(said).toMatch(/was not ready within 20 s[\s\S]*Rolled back to/);
     expect(await visits.stop()).toEqual([]);
   });
   test("a new worker that crashes", { timeout: BOUND_MS }, async () => {

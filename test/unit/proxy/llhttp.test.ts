@@ -22,7 +22,7 @@ test("the wasm is the one that was tested", () => {
 
 function parse(text: string, step: number) {
   const bodies: string[] = [];
-  const parser = new MessageParser("request", 4_096, () => "parseBody");
+  const parser = new MessageParser("request", 4_096, { judgeHead: () => "parseBody" });
   const bytes = Buffer.from(text, "latin1");
   let state = "more";
   let at = 0;
