@@ -16,8 +16,10 @@ import { RESPONSE_HEADER_BYTES } from "../limits.ts";
 import { plainAddress } from "../trust.ts";
 import { openTunnel, switchingHead } from "../tunnel.ts";
 import type { MovableStream, Upstream } from "../upstreams.ts";
+import { recordAccess } from "./access.ts";
 import type { IdlePool } from "./idle-pool.ts";
 import { answerRaw, lingeringClose, trailersOf, writeInformation } from "./own-answers.ts";
+import { type StallWatch, watchStalls } from "./stall-watch.ts";
 import { openConnection, type UpstreamConnection } from "./upstream-connection.ts";
 
 export interface ExchangeDeps {
@@ -45,6 +47,7 @@ export class HttpExchange implements MovableStream {
   #bodyBytes: number | null = 0;
   #bytesIn = 0;
   #bytesOut = 0;
+  #stalls: StallWatch | null = null;
   #over = false;
 
   constructor(d: ExchangeDeps) {
@@ -206,8 +209,10 @@ export class HttpExchange implements MovableStream {
       return;
     }
     let bytes = 0;
+    this.#watchStalls();
     request.on("data", (chunk: Buffer) => {
       if (this.#out !== out) return;
+      this.#stalls?.moved();
       bytes += chunk.length;
       this.#bytesIn += chunk.length;
       upstream.tally.bytesIn += chunk.length;
@@ -252,9 +257,15 @@ export class HttpExchange implements MovableStream {
     incoming.on("data", (chunk: Buffer) => {
       this.#bytesOut += chunk.length;
       upstream.tally.bytesOut += chunk.length;
-      if (!response.write(chunk)) incoming.pause();
+      if (response.write(chunk)) return;
+      incoming.pause();
+      this.#watchStalls();
+      this.#stalls?.moved();
     });
-    response.on("drain", () => incoming.resume());
+    response.on("drain", () => {
+      this.#stalls?.moved();
+      incoming.resume();
+    });
     incoming.on("error", (error) => fail(error.message));
     incoming.on("close", () => {
       if (!incoming.complete) fail("the answer broke off");
@@ -337,6 +348,22 @@ export class HttpExchange implements MovableStream {
     lingeringClose(this.#d.request, this.#d.deps);
   }
 
+  /** From here on a client that stops, sending or taking, is given up after the idle limit. */
+  #watchStalls(): void {
+    const { deps, request, response } = this.#d;
+    if (this.#stalls !== null || response.closed) return;
+    const isWaitedFor = () => response.writableNeedDrain || (!request.complete && !request.isPaused());
+    this.#stalls = watchStalls(deps.clock, deps.config.limits.idleTimeoutMs, isWaitedFor, () => {
+      if (this.#over || response.headersSent) {
+        request.socket.destroy();
+        return;
+      }
+      this.#dispatch?.refused();
+      this.#answer("headersTooSlow");
+    });
+    response.once("close", () => this.#stalls?.stop());
+  }
+
   #cut(): void {
     this.#abortUpstream();
     this.#over = true;
@@ -366,21 +393,8 @@ export class HttpExchange implements MovableStream {
 
   #logAccess(): void {
     const { deps, request } = this.#d;
-    const dispatch = this.#dispatch;
-    if (deps.access === null || dispatch === null) return;
-    deps.access({
-      requestId: this.#requestId,
-      method: request.method ?? "",
-      host: request.headers.host ?? "",
-      target: request.url ?? "",
-      client: plainAddress(request.socket.remoteAddress ?? ""),
-      status: this.#status,
-      service: dispatch.upstream?.service ?? null,
-      upstream: dispatch.upstream?.id ?? null,
-      retries: Math.max(0, dispatch.attempts - 1),
-      elapsedMs: deps.clock.monotonicMs() - dispatch.startedAtMs,
-      bytesIn: this.#bytesIn,
-      bytesOut: this.#bytesOut,
-    });
+    if (this.#dispatch === null) return;
+    const [status, requestId, bytesIn, bytesOut] = [this.#status, this.#requestId, this.#bytesIn, this.#bytesOut];
+    recordAccess(deps, request, this.#dispatch, { status, requestId, bytesIn, bytesOut });
   }
 }
