@@ -3,6 +3,7 @@
 // that only notifies writes nothing and holds it for microseconds.
 // Invariant: nothing depends on a notification arriving: who waits for one also looks after a while, and at a reconnect.
 
+import type { Clock } from "../../config/time.ts";
 import type { Channel } from "./listen.ts";
 import type { Sql } from "./pool.ts";
 
@@ -14,8 +15,14 @@ export interface Notifications {
 }
 
 const TRIES = 3;
+/** The first one goes out at once; after it, one statement at most this often, however many turns stream. */
+const EVERY_MS = 15;
 
-export function createNotifications(sql: Sql, onError: (error: Error) => void): Notifications {
+export function createNotifications(
+  sql: Sql,
+  clock: Pick<Clock, "sleep"> | undefined,
+  onError: (error: Error) => void,
+): Notifications {
   let waiting = new Map<string, readonly [Channel, string]>();
   let sending: Promise<void> | null = null;
 
@@ -36,6 +43,7 @@ export function createNotifications(sql: Sql, onError: (error: Error) => void): 
           if (left === 1) onError(error as Error);
         }
       }
+      await clock?.sleep(EVERY_MS);
     }
   }
 

@@ -2,6 +2,7 @@
 // statement outlives `statementTimeoutMs` on the server.
 
 import pg from "pg";
+import type { Clock } from "../../config/time.ts";
 import type { Channel } from "./listen.ts";
 import { createNotifications } from "./notifications.ts";
 
@@ -42,6 +43,8 @@ export interface PoolOptions {
   readonly url: string;
   readonly max: number;
   readonly statementTimeoutMs?: number;
+  /** Given in workers, which notify much: what `notify` collects is sent together. */
+  readonly clock?: Clock;
   readonly onError: (error: Error) => void;
 }
 
@@ -82,7 +85,7 @@ export function createDatabase(options: PoolOptions): Database {
     idle_in_transaction_session_timeout: timeoutMs,
   });
   pool.on("error", options.onError);
-  const notifications = createNotifications(sqlOf(pool), options.onError);
+  const notifications = createNotifications(sqlOf(pool), options.clock, options.onError);
   let stopped: Promise<void> | null = null;
 
   async function attempt<T>(work: (sql: Sql) => Promise<T | undefined>): Promise<T | undefined> {

@@ -24,7 +24,7 @@ const text = textOf(config.language);
 const onError = (err: Error) => log.warn({ err }, "database connection failed");
 // The declared pool is shared out: the metastore's part, and the tools' connections to data sources.
 const toolConnections = Math.max(1, Math.floor(config.worker.pool * 0.4));
-const db = createDatabase({ url, max: Math.max(2, config.worker.pool - toolConnections), onError });
+const db = createDatabase({ url, max: Math.max(2, config.worker.pool - toolConnections), clock, onError });
 const queue = createQueue({
   database: db,
   clock,

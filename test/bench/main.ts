@@ -32,6 +32,22 @@ const BENCHES: readonly Bench[] = [
   graphileBench,
 ];
 const DIR = ".build/bench";
+/** One that has not ended by then is a row that says so; what it started ends with this process. */
+const LONGEST_MS = 60 * 60_000;
+
+async function withinTime(bench: Bench): Promise<readonly Row[]> {
+  const over = new AbortController();
+  const late = systemClock.sleep(LONGEST_MS, over.signal).then(() => {
+    throw new Error(`it had not ended after ${LONGEST_MS / 60_000} minutes`);
+  });
+  // Ended first by the bench's own end.
+  late.catch(() => undefined);
+  try {
+    return await Promise.race([bench.run((line) => process.stderr.write(`  ${line}\n`)), late]);
+  } finally {
+    over.abort();
+  }
+}
 
 async function runAll(names: readonly string[]): Promise<number> {
   const machine = hardware();
@@ -41,7 +57,7 @@ async function runAll(names: readonly string[]): Promise<number> {
   for (const bench of BENCHES.filter(({ name }) => names.length === 0 || names.includes(name))) {
     process.stderr.write(`${bench.name} …\n`);
     try {
-      rows.push(...(await bench.run((line) => process.stderr.write(`  ${line}\n`))));
+      rows.push(...(await withinTime(bench)));
     } catch (error) {
       broken += 1;
       process.stderr.write(`${(error as Error).stack}\n`);
@@ -79,4 +95,4 @@ else if (unknown.length > 0) {
   const all = [...BENCHES.map(({ name }) => name), "proxy"].join(", ");
   process.stderr.write(`There is no benchmark ${unknown.join(", ")}. There are: ${all}.\n`);
   process.exitCode = 2;
-} else process.exitCode = await runAll(names);
+} else process.exit(await runAll(names));

@@ -3,10 +3,17 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock, systemRandom } from "../../../config/system-time.ts";
-import { checkClaims, handBackRow, requestStop } from "../../../services/db/claims.ts";
+import { checkClaims, claimJobs, handBackRow, requestStop } from "../../../services/db/claims.ts";
 import { createListener, type Listener } from "../../../services/db/listen.ts";
 import { createReclaimer } from "../../../services/db/reclaimer.ts";
-import { appendTurnEvents, endQueuedTurn, endTurn, forgetDeltas, listTurnEvents } from "../../../services/db/turns.ts";
+import {
+  acceptTurn,
+  appendTurnEvents,
+  endQueuedTurn,
+  endTurn,
+  forgetDeltas,
+  listTurnEvents,
+} from "../../../services/db/turns.ts";
 import { markWorkerGone } from "../../../services/db/workers.ts";
 import { textOf } from "../../../services/text/text.ts";
 import { createSweeper } from "../../../services/web/sweeper.ts";
@@ -187,6 +194,49 @@ test("a row of a newer format than the worker's code is refused, and its job lef
   await store.db.query("UPDATE owl.turn SET format = 1 WHERE id = $1", [turn.id]);
   expect(await claimRow(store.db, job, "worker-older")).toMatchObject({ attempt: 1, format: 1 });
   expect(await endTurn(store.db, { id: turn.id, attempt: 1 }, answered)).toBe(true);
+});
+
+test("a question that is refused leaves no turn, no event and no queue job", async () => {
+  const turn = await store.turn();
+  const conversation = async () =>
+    String((await store.db.query("SELECT conversation_id AS id FROM owl.turn WHERE id = $1", [turn.id])).rows[0]?.id);
+  const ask = async (conversationId: string) => {
+    const [id, queueJob] = [randomUUID(), randomUUID()];
+    const { accountId } = store;
+    const asked = { id, conversationId, accountId, text: "question", queueJob, claimMs: 420_000 };
+    const answer = await acceptTurn(store.db, store.queue, asked);
+    const { rows } = await store.db.query(
+      `SELECT (SELECT count(*)::int FROM owl.turn WHERE id = $1) AS turns,
+              (SELECT count(*)::int FROM owl.turn_event WHERE turn_id = $1) AS events,
+              (SELECT count(*)::int FROM pgboss.job WHERE id = $2) AS jobs`,
+      [id, queueJob],
+    );
+    return { answer, ...rows[0] };
+  };
+  const nothing = { turns: 0, events: 0, jobs: 0 };
+  expect(await ask(await conversation())).toEqual({ answer: "running", ...nothing });
+  expect(await ask(randomUUID())).toEqual({ answer: "notFound", ...nothing });
+  await endQueuedTurn(store.db, turn.id, stopped);
+  expect(await ask(await conversation())).toEqual({ answer: "accepted", turns: 1, events: 1, jobs: 1 });
+});
+
+test("several jobs are claimed in one statement, and what no longer waits is told as stale", async () => {
+  await store.worker("worker-several");
+  const take = (limit: number) => claimJobs(store.db, store.queue, { kind: "chat", limit, worker: "worker-several" });
+  await take(1_000);
+  const turns = [await store.turn(), await store.turn(), await store.turn()];
+  const [, gone] = turns;
+  // Ended by another way, its queue job left lying.
+  await endQueuedTurn(store.db, gone?.id ?? "", stopped);
+  const { claims, stale, refused } = await take(2);
+  expect([...claims, ...stale].map(({ id }) => id)).toEqual([turns[0]?.id, gone?.id]);
+  expect(claims.map(({ attempt }) => attempt)).toEqual([1]);
+  expect(refused).toBe(false);
+  expect((await take(1_000)).claims.map(({ id }) => id)).toEqual([turns[2]?.id]);
+  const { rows } = await store.db.query("SELECT kind, data FROM owl.turn_event WHERE turn_id = $1 ORDER BY seq", [
+    turns[2]?.id,
+  ]);
+  expect(rows.map(({ data }) => data)).toEqual([{ state: "queued" }, { state: "running" }]);
 });
 
 test("silence is not believed by an observer that was cut off itself, and is by one that was not", async () => {
