@@ -101,7 +101,7 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
   function gone(member: ProxyMember, how: string): void {
     if (!members.delete(member)) return;
     // Its end may be seen before its word that it has handed over.
-    const heir = stopping ? undefined : factory.strays(members).find(({ id }) => id === member.heir);
+    const heir = member.heir === null ? undefined : factory.strays(members).find(({ id }) => id === member.heir);
     if (heir !== undefined) {
       adopt(heir);
       member.draining = true;
@@ -138,8 +138,7 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
   /** Ends what owld holds beyond `wanted`. */
   async function closeHeld(wanted: readonly ListenAddress[]): Promise<void> {
     const kept = new Set(wanted.map(addressName));
-    for (const [name, listener] of [...held]) {
-      if (kept.has(name)) continue;
+    for (const [name, listener] of [...held].filter(([one]) => !kept.has(one))) {
       held.delete(name);
       await listener.close();
     }
@@ -286,6 +285,7 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
     if (member === null) return;
     add(member);
     if (record.draining) killAfterDrain(member);
+    else if (stopping) drain(member);
     parts.notice({ type: "proxy.adopted", proxy: member.id, message: `${member.id} was adopted.` });
   }
 

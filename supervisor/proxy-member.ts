@@ -18,7 +18,7 @@ import { createProxyClient, type ProxyClient } from "./proxy-client.ts";
 export const PROXY_SERVICE = "proxy";
 
 /** A small young generation: what a request leaves behind is dead at once and stays within the processor's caches. */
-const NODE_OPTIONS = ["--max-semi-space-size=1"] as const;
+export const PROXY_NODE_OPTIONS = ["--max-semi-space-size=1"] as const;
 
 export interface ProxyMember {
   readonly id: string;
@@ -79,7 +79,7 @@ export function createMemberFactory(parts: MemberParts, hooks: MemberHooks): Mem
   const { paths } = parts;
   const records = tolerantRecords(parts.records, parts.unrecorded);
   const program = fileURLToPath(new URL("./proxy/main.ts", import.meta.url));
-  const own = [process.execPath, ...NODE_OPTIONS, program] as const;
+  const own = [process.execPath, ...PROXY_NODE_OPTIONS, program] as const;
   const command = parts.command ?? own;
   const compiled = join(paths.home, "cache", "node");
   const feedSocket = (id: string): string => join(paths.run, `${id}.sock`);

@@ -114,10 +114,13 @@ export async function startInstallation(wanted: InstallationWanted = {}): Promis
     rollouts: async () => JSON.parse((await ctl("rollout", "list", "--json")).out) as readonly Rollout[],
     async stop() {
       stopping = true;
-      child?.kill("SIGTERM");
+      const leaving = child;
+      leaving?.kill("SIGTERM");
       const mark = markOf(home);
+      // owld last, which carries no mark: it still stops PostgreSQL when its instances are gone.
+      const isOver = (): boolean => leaving === null || leaving.exitCode !== null || leaving.signalCode !== null;
       await found(
-        async () => (table.marked(mark).length === 0 ? true : null),
+        async () => (isOver() && table.marked(mark).length === 0 ? true : null),
         () => "processes are left",
       );
       wanted.release?.(home);

@@ -11,10 +11,20 @@ import { type Measured, pinned, untilPort } from "./programs.ts";
 const NPM_PEER = fileURLToPath(new URL("./npm-peer.ts", import.meta.url));
 const NPM_PACKAGES = ["http-proxy@1.18.1", "@fastify/http-proxy@11.6.3", "fastify@5.12.8", "undici@8.13.1"];
 
+/** What nginx does with its connections to the upstream: `fresh` is what Owl's rule asks for requests that may write. */
+export type NginxUpstreams = "kept" | "fresh";
+export const NGINX_NAMES = { kept: "nginx", fresh: "nginx fresh" } as const;
+
 /** nginx with one worker and 64 KiB buffers, as the goals name it; null when it is not installed. */
-export async function startNginx(dir: string, port: number, core: number): Promise<Measured | null> {
+export async function startNginx(
+  dir: string,
+  port: number,
+  core: number,
+  upstreams: NginxUpstreams,
+): Promise<Measured | null> {
   if (!existsSync("/usr/sbin/nginx")) return null;
-  const home = join(dir, "nginx");
+  const home = join(dir, `nginx-${upstreams}`);
+  const isKept = upstreams === "kept";
   mkdirSync(home);
   const user = process.getuid?.() === 0 ? "user root;" : "";
   writeFileSync(
@@ -24,11 +34,11 @@ events { worker_connections 20000; }
 http {
   access_log off; keepalive_requests 1000000000;
   client_body_temp_path ${home}/b; proxy_temp_path ${home}/p; fastcgi_temp_path ${home}/f; uwsgi_temp_path ${home}/u; scgi_temp_path ${home}/s;
-  upstream up { server unix:${dir}/up.sock; keepalive 256; keepalive_requests 1000000000; }
+  upstream up { server unix:${dir}/up.sock; ${isKept ? "keepalive 256; keepalive_requests 1000000000;" : ""} }
   server {
     listen 127.0.0.1:${port} backlog=4096;
     location / {
-      proxy_pass http://up; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $host;
+      proxy_pass http://up; proxy_http_version 1.1; proxy_set_header Connection "${isKept ? "" : "close"}"; proxy_set_header Host $host;
       proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; proxy_set_header X-Forwarded-Proto $scheme; proxy_set_header X-Request-Id $request_id;
       proxy_buffering off; proxy_request_buffering off; proxy_buffer_size 64k; proxy_buffers 8 64k; proxy_read_timeout 600s;
     }
@@ -38,7 +48,12 @@ http {
   );
   const child = pinned(core, ["/usr/sbin/nginx", "-c", join(home, "nginx.conf"), "-p", home]);
   await untilPort(port);
-  return { name: "nginx", port, pid: await workerOf(child.pid ?? 0), stop: () => void child.kill("SIGTERM") };
+  return {
+    name: NGINX_NAMES[upstreams],
+    port,
+    pid: await workerOf(child.pid ?? 0),
+    stop: () => void child.kill("SIGTERM"),
+  };
 }
 
 /** The one worker of nginx: forked a moment after the port is open. */

@@ -6,6 +6,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../../config/system-time.ts";
+import { PROXY_NODE_OPTIONS } from "../../../supervisor/proxy-member.ts";
 import { openFeed, proxySettings, tableOf } from "../../support/proxy/process.ts";
 
 const MAIN = fileURLToPath(new URL("../../../supervisor/proxy/main.ts", import.meta.url));
@@ -54,7 +55,7 @@ export async function startUpstream(dir: string, core: number, port: number): Pr
 
 export async function startOwl(engine: "net" | "http", dir: string, port: number, core: number): Promise<Measured> {
   const settings = proxySettings(`proxy-${engine}`, dir, { engine, listen: [{ host: "127.0.0.1", port }] });
-  const child = pinned(core, [process.execPath, MAIN], {
+  const child = pinned(core, [process.execPath, ...PROXY_NODE_OPTIONS, MAIN], {
     ...process.env,
     OWL_PROXY_SETTINGS: JSON.stringify(settings),
   });

@@ -1,5 +1,7 @@
 // npm run bench -- proxy [--rounds N] [--seconds N] [--streams N] [--requests N] [--only NAME,NAME]: Owl's proxy
 // against nginx, HAProxy, http-proxy and @fastify/http-proxy (those that are there; names: "owl net", "owl http", …).
+// "nginx fresh" opens a connection to the upstream for each request, as Owl does for those that may write: how far
+// "owl net" is from it is Owl's own cost, the rest of its distance from "nginx" is the price of that rule.
 // Interleaved rounds in turning order; ratios per round and their medians; CPU per request is the steady figure.
 // Writes JSON and Markdown into .build/bench/. Needs wrk and taskset. `--requests 0`, `--streams 0`: left out.
 
@@ -10,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../../config/system-time.ts";
 import { type Latency, latencyAt } from "./latency.ts";
-import { startHaproxy, startNginx, startNpmPeers } from "./peers.ts";
+import { NGINX_NAMES, startHaproxy, startNginx, startNpmPeers } from "./peers.ts";
 import { cpuMicros, type Measured, residentBytes, startOwl, startUpstream } from "./programs.ts";
 import { report } from "./report.ts";
 
@@ -88,7 +90,8 @@ async function startAll(dir: string, wanted: (name: string) => boolean, stop: ((
     measured.push(one);
     stop.unshift(one.stop);
   };
-  if (wanted("nginx")) add(await startNginx(dir, 18_190, PROXY_CORE));
+  if (wanted(NGINX_NAMES.kept)) add(await startNginx(dir, 18_190, PROXY_CORE, "kept"));
+  if (wanted(NGINX_NAMES.fresh)) add(await startNginx(dir, 18_188, PROXY_CORE, "fresh"));
   if (wanted("HAProxy")) add(await startHaproxy(dir, 18_193, PROXY_CORE));
   if (wanted("owl net")) add(await startOwl("net", dir, 18_191, PROXY_CORE));
   if (wanted("owl http")) add(await startOwl("http", dir, 18_192, PROXY_CORE));
