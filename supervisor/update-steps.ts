@@ -11,6 +11,7 @@ import type { Manifest } from "./core/manifest.ts";
 import { inOrder, planSteps } from "./core/rollout-plan.ts";
 import { type CourseStep, isBack, type ReleaseRef, servingRelease, type UpdateCourse } from "./core/update-course.ts";
 import type { UpdatePlanned, UpdateRefused } from "./core/update-plan.ts";
+import { newerJobsNote } from "./core/update-words.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import type { UpdateDatabase } from "./ports.ts";
 import type { RolloutRunner } from "./rollout-runner.ts";
@@ -29,7 +30,7 @@ export interface UpdateStepParts {
   readonly checkRelease: (release: ReleaseRef, signal: AbortSignal) => Promise<readonly PreflightLine[]>;
   readonly compare: (course: UpdateCourse, to: Manifest) => Promise<UpdatePlanned | UpdateRefused>;
   readonly manifest: (release: ReleaseRef) => Promise<Manifest>;
-  readonly database: () => Pick<UpdateDatabase, "migrate" | "prepare" | "copy" | "restore">;
+  readonly database: () => Pick<UpdateDatabase, "migrate" | "prepare" | "copy" | "restore" | "newerJobs">;
   /** One request as a user would make it. Throws with what came back. */
   readonly smoke: (signal: AbortSignal) => Promise<void>;
   /** The last lines an instance wrote. */
@@ -152,8 +153,20 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
     );
     const why = isBack(course) ? null : trouble(release);
     if (why !== null && !complete(release)) throw new OwlError("update.replace", await withLastLines(why, release));
+    if (isBack(course) || course.kind === "rollback") await sayNewerJobs(release, say);
     return undefined;
   };
+
+  /** Which waiting jobs older code leaves in line: told, never a reason to stop. */
+  async function sayNewerJobs(release: ReleaseRef, say: (message: string) => void): Promise<void> {
+    const manifest = await parts.manifest(release).catch(() => null);
+    if (manifest === null) return;
+    const count = await parts
+      .database()
+      .newerJobs(manifest.jobKinds)
+      .catch(() => 0);
+    if (count > 0) say(newerJobsNote(count));
+  }
 
   const drain: TakeStep = async (course, say, signal) => {
     if (course.plan?.workers !== "overlap") await untilGone(({ service }) => !isWeb(service), say, signal);

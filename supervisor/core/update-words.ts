@@ -118,11 +118,13 @@ export function rollbackNotes(
         ? "Nothing was written since that copy."
         : `${lost.count} writes since that copy are lost, from ${lost.firstAt} to ${lost.lastAt}.`,
     );
-  if (newerJobs > 0 && lost === null)
-    notes.push(
-      `${newerJobs} ${newerJobs === 1 ? "job waits" : "jobs wait"} in a format the older release does not know: turns among them are closed at their claim limit, the others wait until a release that knows them runs again.`,
-    );
+  if (newerJobs > 0 && lost === null) notes.push(newerJobsNote(newerJobs));
   return notes;
+}
+
+/** What becomes of `count` waiting jobs whose format the older release does not know. */
+export function newerJobsNote(count: number): string {
+  return `${count} ${count === 1 ? "job waits" : "jobs wait"} in a format the older release does not know: turns among them are closed at their claim limit, the others wait until a release that knows them runs again.`;
 }
 
 /** Lines of the new release's preflight that an administrator should know of: what would refuse the update first. */

@@ -9,8 +9,8 @@ interface Rule {
   readonly sentence: string;
   /** Rows that break it. */
   readonly sql: string;
-  /** What is cleared away a moment later is looked for again. */
-  readonly patient?: true;
+  /** What is cleared away a moment later is looked for again, so long. */
+  readonly patienceMs?: number;
 }
 
 const CLAIMED = `(SELECT id::text, 'turn' AS kind, claimed_by, claimed_at, ended_at FROM owl.turn
@@ -24,15 +24,15 @@ const RULES: readonly Rule[] = [
       UNION ALL SELECT id::text, 'transcription', state FROM owl.transcription WHERE ended_at IS NULL
       UNION ALL SELECT id::text, 'playbook_run', state FROM owl.playbook_run WHERE ended_at IS NULL
       UNION ALL SELECT id::text, 'batch', state FROM owl.batch WHERE ended_at IS NULL`,
-    patient: true,
+    patienceMs: 30_000,
   },
   {
     sentence: "a queue job is left without work to do",
-    // The job of a row that has ended is settled a moment later; when its worker is killed in that moment, the queue's own
-    // backstop settles it (90 s without a lease, looked for every 30 s).
-    sql: `SELECT id::text, name, state::text FROM pgboss.job WHERE name NOT LIKE '\\_\\_pgboss%' AND (state IN ('created', 'retry')
-      OR (state = 'active' AND coalesce(heartbeat_on, started_on) < clock_timestamp() - interval '150 seconds'))`,
-    patient: true,
+    // The job of a row that has ended is settled a moment later; when its worker or the database is gone in that moment,
+    // the queue's own backstop settles it: 90 s without a lease, looked for every 30 s by a worker that lives so long.
+    sql: `SELECT id::text, name, state::text, started_on, heartbeat_on FROM pgboss.job
+      WHERE state IN ('created', 'retry', 'active') AND name NOT LIKE '\\_\\_pgboss%'`,
+    patienceMs: 150_000,
   },
   {
     sentence: "an ended turn has not exactly one ending on record, by its last attempt",
@@ -67,11 +67,9 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-const PATIENCE_MS = 30_000;
-
 export async function checkEnding({ home, timeline }: { readonly home: string; readonly timeline: Timeline }) {
   for (const rule of RULES) {
-    const until = systemClock.now() + (rule.patient ? PATIENCE_MS : 0);
+    const until = systemClock.now() + (rule.patienceMs ?? 0);
     let rows = await asAdministrator<Record<string, unknown>>(home, rule.sql);
     while (rows.length > 0 && systemClock.now() < until) {
       await systemClock.sleep(1_000);
