@@ -1,5 +1,5 @@
 // The queue: the only file that imports pg-boss. A job's data is the id of its row in our tables; the row is the truth.
-// Invariants: enqueue and claim run in the caller's transaction (no row without a job, no job without a row that lasts);
+// Invariants: enqueue, claim and settle run in the caller's transaction (no row without a job, no job without a row);
 // pg-boss never runs a job again by itself (retryLimit 0); only `installQueue` touches its schema; a job of a format
 // this code does not know lies in a queue it never reads.
 //
@@ -9,7 +9,6 @@
 import { type Db, PgBoss } from "pg-boss";
 import { JOB_KINDS, type JobKind } from "../../config/config.ts";
 import { invariant, OwlError } from "../../config/errors.ts";
-import type { Clock } from "../../config/time.ts";
 import { jobKindRow, knownFormats, type QueueDeclaration } from "../core/job-kinds.ts";
 import type { Database, Sql } from "./pool.ts";
 
@@ -65,8 +64,6 @@ export interface JobQueue {
   fetchWithin<Row extends object>(sql: Sql, wanted: Fetch, around: Around): Promise<readonly Row[]>;
   /** Settles fetched jobs as over, whatever their outcome (the outcome is our rows'). */
   complete(sql: Sql, ...jobs: readonly QueuedJob[]): Promise<void>;
-  /** As `complete`, soon, together with others: for a job whose row has ended already. */
-  completeSoon(job: QueuedJob): void;
   /**
    * Takes jobs out by id, waiting or not: their rows ended or got another job. Those of a newer format stay, and are
    * cleared away as stale by the code that knows them.
@@ -81,8 +78,6 @@ export interface JobQueue {
 export interface QueueOptions {
   readonly database: Database;
   readonly instance: string;
-  /** Given in workers: what `completeSoon` collects is settled together. */
-  readonly clock?: Clock;
   /** True in workers: pg-boss's own upkeep (deleting what is over, the 90 s backstop) runs there. */
   readonly upkeep: boolean;
   readonly onError: (error: Error) => void;
@@ -152,8 +147,6 @@ function createBoss(options: QueueOptions, migrate: boolean): PgBoss {
   return boss;
 }
 
-const SETTLE_MS = 100;
-
 const COMPARED = [
   "retryLimit",
   "expireInSeconds",
@@ -167,6 +160,20 @@ const COMPARED = [
 /** pg-boss's name for the queue of one format of a kind. */
 export function queueName(kind: JobKind, format: number): string {
   return format === 1 ? kind : `${kind}.${format}`;
+}
+
+/**
+ * For a statement that ends rows of `kind`: takes their queue jobs out with it. `ended` names what holds the rows' ids
+ * of queue jobs in `queue_job`. A `waiting` job may be locked by a claim that waits for the very row we hold: it is left
+ * to that claim, which finds it stale.
+ */
+export function takeOutText(kind: JobKind, ended: string, what: "running" | "waiting"): string {
+  const names = knownFormats(kind).map((format) => `'${queueName(kind, format)}'`);
+  const locking = what === "waiting" ? " FOR UPDATE OF o SKIP LOCKED" : "";
+  return `DELETE FROM ${QUEUE_SCHEMA}.job j USING (
+    SELECT o.name, o.id FROM ${QUEUE_SCHEMA}.job o, ${ended} e
+     WHERE o.name IN (${names.join(", ")}) AND o.id = e.queue_job${locking}) over
+   WHERE j.name = over.name AND j.id = over.id`;
 }
 
 function queues(): { readonly name: string; readonly wanted: QueueDeclaration }[] {
@@ -216,21 +223,11 @@ export function createQueue(options: QueueOptions): JobQueue {
     data: { id: job.id },
     priority: job.priority ?? 0,
   });
-  const over: QueuedJob[] = [];
-  const stopping = new AbortController();
-  let settling: Promise<void> | null = null;
-
   async function complete(sql: Sql, ...jobs: readonly QueuedJob[]): Promise<void> {
     for (const [name, alike] of Map.groupBy(jobs, ({ kind, format }) => queueName(kind, format))) {
       const attempts = alike.map(({ queueJob, retryCount }) => ({ id: queueJob, retryCount }));
       await boss.complete(name, attempts, null, { db: adapter(sql) });
     }
-  }
-
-  /** A job that cannot be settled is left to pg-boss's own backstop: its row has ended, nobody runs it again. */
-  async function settleAll(): Promise<void> {
-    await options.clock?.sleep(SETTLE_MS, stopping.signal).catch(() => undefined);
-    while (over.length > 0) await complete(options.database, ...over.splice(0)).catch(options.onError);
   }
 
   return {
@@ -239,8 +236,6 @@ export function createQueue(options: QueueOptions): JobQueue {
       await checkQueues(boss);
     },
     async stop() {
-      stopping.abort();
-      await settling;
       await boss.stop({ graceful: false, close: false });
     },
     async enqueue(sql, kind, job) {
@@ -268,12 +263,6 @@ export function createQueue(options: QueueOptions): JobQueue {
       return statement.rows();
     },
     complete,
-    completeSoon(job) {
-      over.push(job);
-      settling ??= settleAll().finally(() => {
-        settling = null;
-      });
-    },
     async remove(sql, kind, queueJobs) {
       if (queueJobs.length === 0) return;
       for (const format of knownFormats(kind))

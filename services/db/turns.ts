@@ -4,7 +4,7 @@
 import { jobKindRow } from "../core/job-kinds.ts";
 import type { TurnCause, TurnEndState, TurnState } from "../core/turn.ts";
 import { LOOSE_COMMIT, type Sql } from "./pool.ts";
-import type { JobQueue } from "./queue.ts";
+import { type JobQueue, takeOutText } from "./queue.ts";
 
 export interface TurnRow {
   readonly id: string;
@@ -140,8 +140,8 @@ export interface TurnEnding {
   readonly message: string | null;
 }
 
-// The end event is stored with the ending, so that a stream always finds one.
-const END_TURN = (guard: string, told = "pg_notify('owl_turn', id::text), ") => `
+// The end event is stored with the ending, so that a stream always finds one; the queue job goes with it.
+const END_TURN = (what: "running" | "waiting", guard: string, told = "pg_notify('owl_turn', id::text), ") => `
   WITH ended AS (
     UPDATE owl.turn t SET state = $2, cause = $3, message = $4, ended_at = clock_timestamp(),
            answer = (SELECT string_agg(v.data->>'text', '' ORDER BY v.seq) FROM owl.turn_event v
@@ -152,8 +152,9 @@ const END_TURN = (guard: string, told = "pg_notify('owl_turn', id::text), ") => 
   noted AS (
     INSERT INTO owl.turn_event (turn_id, seq, kind, data)
     SELECT ended.id, coalesce((SELECT max(seq) FROM owl.turn_event WHERE turn_id = ended.id), 0) + 1, 'end',
-           jsonb_build_object('state', $2::text, 'message', $4::text) FROM ended)
-  SELECT ${told}queue_job AS "queueJob" FROM ended`;
+           jsonb_build_object('state', $2::text, 'message', $4::text) FROM ended),
+  settled AS (${takeOutText("chat", "ended", what)})
+  SELECT ${told}id FROM ended`;
 
 const END_OWN_TURN = "t.attempt = $5 AND t.state = 'running'";
 
@@ -164,25 +165,22 @@ export async function endTurn(
   ending: TurnEnding,
   tell = true,
 ): Promise<boolean> {
-  const { rowCount } = await sql.query(tell ? END_TURN(END_OWN_TURN) : END_TURN(END_OWN_TURN, ""), [
-    turn.id,
-    ending.state,
-    ending.cause,
-    ending.message,
-    turn.attempt,
-  ]);
+  const { rowCount } = await sql.query(
+    tell ? END_TURN("running", END_OWN_TURN) : END_TURN("running", END_OWN_TURN, ""),
+    [turn.id, ending.state, ending.cause, ending.message, turn.attempt],
+  );
   return rowCount === 1;
 }
 
-/** Web ends a turn nobody has claimed; null when it is no longer queued, else its queue job. */
-export async function endQueuedTurn(sql: Sql, id: string, ending: TurnEnding): Promise<{ queueJob: string } | null> {
-  const { rows } = await sql.query<{ queueJob: string }>(END_TURN("t.state = 'queued'"), [
+/** Web ends a turn nobody has claimed; false when it is no longer queued. */
+export async function endQueuedTurn(sql: Sql, id: string, ending: TurnEnding): Promise<boolean> {
+  const { rowCount } = await sql.query(END_TURN("waiting", "t.state = 'queued'"), [
     id,
     ending.state,
     ending.cause,
     ending.message,
   ]);
-  return rows[0] ?? null;
+  return rowCount === 1;
 }
 
 /** Queued turns past their claim deadline by the database's clock, oldest first. */

@@ -32,7 +32,7 @@ export interface JobContext {
    * Tries again for 25 s while the database is away. After "lostClaim" nothing may be written any more.
    */
   end(write: (sql: Sql) => Promise<boolean>): Promise<"ended" | "lostClaim">;
-  /** As `end`, for a `write` of one statement: it runs by itself, and the queue job is settled a moment later. */
+  /** As `end`, for a `write` of one statement that takes the queue job out too (`takeOutText`): it runs by itself. */
   endAtOnce(write: (sql: Sql) => Promise<boolean>): Promise<"ended" | "lostClaim">;
 }
 

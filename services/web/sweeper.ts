@@ -10,7 +10,6 @@ import type { Clock } from "../../config/time.ts";
 import { sweepSessions } from "../db/accounts.ts";
 import { forgetIdempotencyKeys } from "../db/idempotency-keys.ts";
 import type { Database } from "../db/pool.ts";
-import type { JobQueue } from "../db/queue.ts";
 import { endQueuedTurn, findUnclaimedTurns, forgetDeltas } from "../db/turns.ts";
 import { expireUploads } from "../db/uploads.ts";
 import { forgetWorkers } from "../db/workers.ts";
@@ -34,28 +33,21 @@ const DELTA_DAYS = 31;
 
 export function createSweeper(deps: {
   readonly db: Database;
-  readonly queue: JobQueue;
   readonly clock: Clock;
   readonly log: Logger;
   readonly text: Text;
   /** Where the files of uploads lie; absent: uploads are left alone. */
   readonly uploadsDir?: string;
 }): Sweeper {
-  const { db, queue, clock, log } = deps;
+  const { db, clock, log } = deps;
   const stopping = new AbortController();
   const loops: Promise<void>[] = [];
 
   async function closeUnclaimed(): Promise<number> {
     let count = 0;
     for (const id of await findUnclaimedTurns(db, AT_ONCE)) {
-      const closed = await db.attempt(async (sql) => {
-        const message = deps.text("turn.unclaimed");
-        const ended = await endQueuedTurn(sql, id, { state: "failed", cause: "unclaimed", message });
-        if (!ended) return undefined;
-        await queue.remove(sql, "chat", [ended.queueJob]);
-        return true;
-      });
-      if (!closed) continue;
+      const message = deps.text("turn.unclaimed");
+      if (!(await endQueuedTurn(db, id, { state: "failed", cause: "unclaimed", message }))) continue;
       count += 1;
       log.warn({ job: id }, "turn closed: no worker claimed it in time");
     }

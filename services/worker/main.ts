@@ -27,7 +27,6 @@ const toolConnections = Math.max(1, Math.floor(config.worker.pool * 0.4));
 const db = createDatabase({ url, max: Math.max(2, config.worker.pool - toolConnections), clock, onError });
 const queue = createQueue({
   database: db,
-  clock,
   instance: id,
   upkeep: true,
   onError,

@@ -53,13 +53,6 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
       return true;
     });
 
-  /** `write` by itself; the row has ended with it, so the queue job may be settled later. */
-  const atOnce = async (write: Write) => {
-    const ended = await write(db);
-    if (ended) queue.completeSoon(claim);
-    return ended;
-  };
-
   /** Tried again while the database is away. */
   async function save(
     write: Write,
@@ -96,7 +89,7 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
       return lost.length === 0;
     },
     end: (write) => save(write, "ended") as Promise<"ended" | "lostClaim">,
-    endAtOnce: (write) => save(write, "ended", atOnce) as Promise<"ended" | "lostClaim">,
+    endAtOnce: (write) => save(write, "ended", (alone) => alone(db)) as Promise<"ended" | "lostClaim">,
   };
 
   async function handBack(): Promise<HandlerResult> {

@@ -199,8 +199,7 @@ export const conversationRoutes: Routes = (app, deps) => {
         if (!open) throw notFound();
         for (const turn of open) {
           const ended = await endQueuedTurn(sql, turn.id, { state: "stopped", cause: "stopped", message: null });
-          if (ended) await deps.queue.remove(sql, "chat", [ended.queueJob]);
-          else await requestStop(sql, "chat", turn.id);
+          if (!ended) await requestStop(sql, "chat", turn.id);
         }
       });
       return reply.code(204).send();

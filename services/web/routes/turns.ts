@@ -131,8 +131,7 @@ export const turnRoutes: Routes = (app, deps) => {
       const turn = await find(request.params.id, accountOf(request).id);
       await deps.db.transaction(async (sql) => {
         const ended = await endQueuedTurn(sql, turn.id, { state: "stopped", cause: "stopped", message: null });
-        if (ended) await deps.queue.remove(sql, "chat", [ended.queueJob]);
-        else await requestStop(sql, "chat", turn.id);
+        if (!ended) await requestStop(sql, "chat", turn.id);
       });
       return reply.code(202).send({ turnId: turn.id });
     },

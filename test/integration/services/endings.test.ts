@@ -57,8 +57,8 @@ function reclaimer(healthyForMs = 0) {
 }
 
 function sweeper() {
-  const { db, queue, log } = store;
-  return createSweeper({ db, queue, log, text, clock: systemClock });
+  const { db, log } = store;
+  return createSweeper({ db, log, text, clock: systemClock });
 }
 
 async function claimed(turn: { id: string; queueJob: string }, worker: string) {
@@ -220,14 +220,33 @@ test("a question that is refused leaves no turn, no event and no queue job", asy
   expect(await ask(await conversation())).toEqual({ answer: "accepted", turns: 1, events: 1, jobs: 1 });
 });
 
+test("a turn's ending takes its queue job along, and does not wait for a claim that waits for the turn", async () => {
+  await store.worker("worker-taking");
+  const jobs = async (id: string) =>
+    (await store.db.query("SELECT state FROM pgboss.job WHERE data->>'id' = $1", [id])).rows.map(({ state }) => state);
+  const running = await store.turn();
+  const { claims } = await claimJobs(store.db, store.queue, { kind: "chat", limit: 1_000, worker: "worker-taking" });
+  const claim = claims.find(({ id }) => id === running.id);
+  expect(await jobs(running.id)).toEqual(["active"]);
+  expect(claim && (await endTurn(store.db, claim, answered))).toBe(true);
+  expect(await jobs(running.id)).toEqual([]);
+  const stopping = await store.turn();
+  await store.db.transaction(async (sql) => {
+    await sql.query("SELECT 1 FROM pgboss.job WHERE id = $1 FOR UPDATE", [stopping.queueJob]);
+    expect(await endQueuedTurn(store.db, stopping.id, stopped)).toBe(true);
+  });
+  const { stale } = await claimJobs(store.db, store.queue, { kind: "chat", limit: 1_000, worker: "worker-taking" });
+  expect(stale.map(({ id }) => id)).toContain(stopping.id);
+});
+
 test("several jobs are claimed in one statement, and what no longer waits is told as stale", async () => {
   await store.worker("worker-several");
   const take = (limit: number) => claimJobs(store.db, store.queue, { kind: "chat", limit, worker: "worker-several" });
   await take(1_000);
   const turns = [await store.turn(), await store.turn(), await store.turn()];
   const [, gone] = turns;
-  // Ended by another way, its queue job left lying.
-  await endQueuedTurn(store.db, gone?.id ?? "", stopped);
+  // It waits under another queue job by now.
+  await store.db.query("UPDATE owl.turn SET queue_job = $2 WHERE id = $1", [gone?.id, randomUUID()]);
   const { claims, stale, refused } = await take(2);
   expect([...claims, ...stale].map(({ id }) => id)).toEqual([turns[0]?.id, gone?.id]);
   expect(claims.map(({ attempt }) => attempt)).toEqual([1]);
