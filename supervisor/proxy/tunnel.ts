@@ -25,6 +25,15 @@ export interface TunnelDeps {
   readonly ended: () => void;
 }
 
+/** A socket given up for a tunnel. */
+export interface TunnelEnd {
+  readonly socket: Socket;
+  /** Bytes that came already. */
+  readonly first: Buffer | null;
+  /** How to get those to come; null: by its `data` events. */
+  readonly data: ((take: (chunk: Buffer) => void) => void) | null;
+}
+
 /** Joins the two sockets; both must be past their heads, in flowing mode or about to be. */
 export function openTunnel(deps: TunnelDeps): MovableStream {
   const { client, upstream, clock } = deps;

@@ -218,9 +218,10 @@ export function createReleases(parts: ReleaseParts): Releases {
       },
     }),
     async discard(course, { isWhole }) {
-      await keepCopies(isWhole ? null : course.copy);
-      // Past `switch` it is what runs, whatever failed after it.
-      if (!course.staged || course.to === null || ledger.current()?.version === course.to.version) return;
+      if (!isWhole && course.copy !== null) keepForRescue(course.id, course.copy);
+      await keepCopies(null);
+      // Half-way something of it may run; past `switch` it is what runs, whatever failed after it.
+      if (!isWhole || !course.staged || course.to === null || ledger.current()?.version === course.to.version) return;
       await removeRelease(course.to.path);
     },
     changed() {
@@ -235,11 +236,20 @@ export function createReleases(parts: ReleaseParts): Releases {
     },
   });
 
-  /** Copies that the ledger names stay, and that one. */
+  const rescue = (): readonly string[] => store.all<readonly string[]>("fact").get("copies for rescue") ?? [];
+
+  /** The way back failed: what it should have led to is a person's to use and to remove. */
+  function keepForRescue(rollout: string, copy: string): void {
+    store.put("fact", "copies for rescue", [...new Set([...rescue(), copy])]);
+    const message = `The copy of the database from before the update stays at ${copy}.`;
+    parts.journal.write({ type: "update.copyKept", rollout, message });
+  }
+
+  /** Copies that the ledger names stay, those for rescue, and that one. */
   async function keepCopies(also: string | null): Promise<void> {
     if (database.url() === null) return;
-    const named = ledger.all().map(({ copy }) => copy);
-    await database.updates().keepCopies([...named, also].filter((path) => path !== null));
+    const named = [...ledger.all().map(({ copy }) => copy), ...rescue(), also];
+    await database.updates().keepCopies(named.filter((path) => path !== null));
   }
 
   const serving = (): ReleaseRef => runner.serving() ?? running;

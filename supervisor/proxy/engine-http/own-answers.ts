@@ -7,6 +7,9 @@ import { droppedTrailers } from "../core/response-head.ts";
 import type { EngineDeps } from "../engine.ts";
 import { LINGER_MS, LINGER_SILENCE_MS } from "../limits.ts";
 
+/** Written to send a head at once, byte for byte: `flushHeaders` writes what is beyond ASCII as UTF-8. */
+export const NOTHING: Buffer = Buffer.alloc(0);
+
 /** Answers by ourselves; returns the status. The connection is closed after a refusal of the request itself. */
 export function answerRaw(
   response: ServerResponse,

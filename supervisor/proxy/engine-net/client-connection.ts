@@ -7,11 +7,12 @@ import type { ClientFacts, ForwardingMemo } from "../core/forwarding.ts";
 import { findValue, keptLines } from "../core/head-view.ts";
 import { type RequestScan, scanRequest } from "../core/request-head.ts";
 import { DRAIN_IDLE_MS, LINGER_MS, LINGER_SILENCE_MS } from "../limits.ts";
+import type { TunnelEnd } from "../tunnel.ts";
 import type { NetEngineDeps } from "./engine.ts";
 import { Exchange } from "./exchange.ts";
 import { type HeadJudge, type HeadVerdict, MessageParser } from "./llhttp.ts";
 import { withOwnReads } from "./own-reads.ts";
-import { BULK_BYTES, kept, READ_BYTES, SHARED_BUFFER } from "./read-buffers.ts";
+import { BULK_BYTES, enterBulk, kept, leaveBulk, READ_BYTES, SHARED_BUFFER } from "./read-buffers.ts";
 
 /** Bytes that are kept unparsed (pipelined, or a body before its upstream is connected) until the client is paused. */
 const MOST_HELD = 64 * 1024;
@@ -31,7 +32,8 @@ export class ClientConnection implements HeadJudge {
   readonly #deps: NetEngineDeps;
   readonly #trusted: boolean;
   readonly #ownReads: boolean;
-  readonly #parser: MessageParser;
+  /** Of its requests. */
+  readonly parser: MessageParser;
   #state: "head" | "busy" | "closing" | "over" = "head";
   #scan: RequestScan | null = null;
   #method = "";
@@ -60,7 +62,7 @@ export class ClientConnection implements HeadJudge {
     this.facts = facts;
     this.hstsLine = deps.hsts !== null && facts.scheme === "https" ? `Strict-Transport-Security: ${deps.hsts}\r\n` : "";
     this.#trusted = deps.isTrusted(facts.address);
-    this.#parser = new MessageParser("request", deps.config.limits.headerBytes, this);
+    this.parser = new MessageParser("request", deps.config.limits.headerBytes, this);
     this.#deadlineMs = deps.nowMs() + deps.config.limits.idleTimeoutMs;
     const own = facts.scheme === "http" ? withOwnReads(accepted, this.#reads()) : null;
     const socket = own ?? accepted;
@@ -81,10 +83,16 @@ export class ClientConnection implements HeadJudge {
       buffer: () => (this.#bulk ? Buffer.allocUnsafeSlow(READ_BYTES) : SHARED_BUFFER),
       callback: (length, buffer) => {
         this.#data(buffer as Buffer, length, buffer !== SHARED_BUFFER);
-        this.#bulk = length >= BULK_BYTES && this.#bodyOpen && this.#state === "busy";
+        this.#readBulk(length >= BULK_BYTES && this.#bodyOpen && this.#state === "busy");
         return true;
       },
     };
+  }
+
+  #readBulk(wanted: boolean): void {
+    if (wanted === this.#bulk || (wanted && !enterBulk())) return;
+    this.#bulk = wanted;
+    if (!wanted) leaveBulk();
   }
 
   /** chunk[0, length); reused after the call unless `owned`. */
@@ -128,7 +136,7 @@ export class ClientConnection implements HeadJudge {
 
   /** In llhttp's callback. */
   judgeHead(): HeadVerdict {
-    const parser = this.#parser;
+    const parser = this.parser;
     const { text, lineStart, lineEnd } = parser;
     // llhttp passes over empty lines before the method and further spaces behind it.
     this.#method = text.substring(0, lineStart).trim();
@@ -149,7 +157,7 @@ export class ClientConnection implements HeadJudge {
   }
 
   #parse(chunk: Buffer, length: number, owned: boolean): void {
-    const parser = this.#parser;
+    const parser = this.parser;
     const wasInHead = parser.inHead;
     const state = parser.run(chunk, 0, length);
     if (state === "failed" || state === "tooLarge") {
@@ -207,7 +215,7 @@ export class ClientConnection implements HeadJudge {
       this.#passBody(chunk, [0, take], owned, this.#bodyLeft === 0);
       return;
     }
-    const parser = this.#parser;
+    const parser = this.parser;
     const state = parser.run(chunk, 0, length);
     if (state === "failed" || state === "tooLarge") {
       this.#bodyOpen = true;
@@ -221,7 +229,7 @@ export class ClientConnection implements HeadJudge {
   #passBody(chunk: Buffer, parts: readonly number[], owned: boolean, done: boolean): void {
     if (done) this.#bodyOpen = false;
     const exchange = this.#exchange;
-    const flows = exchange?.requestBody(chunk, parts, owned, done, this.#parser) ?? true;
+    const flows = exchange?.requestBody(chunk, parts, owned, done, this.parser) ?? true;
     // The exchange may have ended in there.
     if (this.#exchange !== exchange || this.#state !== "busy") return;
     this.#deadlineMs = done ? Number.POSITIVE_INFINITY : this.#deps.nowMs() + this.#deps.config.limits.idleTimeoutMs;
@@ -242,11 +250,6 @@ export class ClientConnection implements HeadJudge {
     return this.minor === 0 ? "Connection: keep-alive\r\n" : "";
   }
 
-  /** The answer has begun: nothing of the request's head is needed any more. */
-  forgetHead(): void {
-    this.#parser.forgetHead();
-  }
-
   write(text: string): void {
     if (text !== "" && this.socket.writable) this.socket.write(text, "latin1");
   }
@@ -256,7 +259,7 @@ export class ClientConnection implements HeadJudge {
     const { counters } = this.#deps;
     if (isFailure(reason)) counters.failures++;
     else counters.refuse(reason);
-    const parser = this.#parser;
+    const parser = this.parser;
     const seen = parser.headDone ? parser : null;
     const answer = answerFor(reason, {
       accept: seen === null ? null : findValue(seen, "accept"),
@@ -292,7 +295,7 @@ export class ClientConnection implements HeadJudge {
     }
     this.#state = "head";
     this.#scan = null;
-    this.#parser.next();
+    this.parser.next();
     this.#deadlineMs = this.#deps.nowMs() + this.#deps.config.limits.idleTimeoutMs;
     if (this.#held !== null) this.#advance();
     else this.#unpause();
@@ -354,16 +357,13 @@ export class ClientConnection implements HeadJudge {
     this.#exchange = null;
     this.#held = null;
     this.#heldBody = null;
-    this.#parser.close();
+    this.#readBulk(false);
+    this.parser.close();
     this.#deps.left(this);
   }
 
-  /** Hands the socket over to a tunnel, with the bytes that came behind the request. `data`: null: by its events. */
-  becomeTunnel(): {
-    readonly socket: Socket;
-    readonly first: Buffer | null;
-    readonly data: ((take: (chunk: Buffer) => void) => void) | null;
-  } {
+  /** Hands the socket over to a tunnel, with the bytes that came behind the request. */
+  becomeTunnel(): TunnelEnd {
     const first = this.#held;
     this.socket.removeAllListeners("data").removeAllListeners("end").removeAllListeners("error");
     this.#leave();
@@ -378,7 +378,7 @@ export class ClientConnection implements HeadJudge {
    * accepted, or the next one of a busy client, may be on its way; it is answered with `Connection: close`.
    */
   drain(): void {
-    if (this.#state !== "head" || this.#parser.inHead) return;
+    if (this.#state !== "head" || this.parser.inHead) return;
     this.#deadlineMs = Math.min(this.#deadlineMs, this.#deps.nowMs() + DRAIN_IDLE_MS);
   }
 
@@ -392,7 +392,7 @@ export class ClientConnection implements HeadJudge {
   /** Called by the sweep. `now`: coarse monotonic ms. */
   checkDeadline(now: number): void {
     if (now < this.#deadlineMs) return;
-    if (this.#state === "head" && this.#parser.inHead) this.#refuse("headersTooSlow");
+    if (this.#state === "head" && this.parser.inHead) this.#refuse("headersTooSlow");
     else if (this.#state === "busy" && this.#bodyOpen && !this.#stalled && this.#exchange !== null)
       this.#exchange.requestFailed("headersTooSlow");
     else this.destroy();

@@ -243,7 +243,7 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
     this.#answerHead = `${text}\r\n`;
     // From here on it is sent to nobody else.
     this.#head = "";
-    client.forgetHead();
+    client.parser.forgetHead();
     if (scan.eventStream && !noBody) {
       this.#shrink();
       this.#dispatch.becameStream(this);

@@ -6,21 +6,42 @@ export const READ_BYTES = 64 * 1024;
 export const BULK_BYTES = 16 * 1024;
 /** Fewer and larger reads for bulk: what a Unix socket holds comes in one. */
 const BULK_READ_BYTES = 256 * 1024;
+/** So many at a time; more transfers get smaller ones, so that slow readers of large answers do not fill the memory. */
+const MOST_BULK = 64;
+/** Clients whose large bodies are read into buffers of their own; those of more clients are copied. */
+const MOST_BULK_CLIENTS = 64;
 const MOST_SPARE = 32;
 
 /** One for all: small answers, event streams, idle connections. */
 export const SHARED_BUFFER: Buffer = Buffer.allocUnsafeSlow(READ_BYTES);
 
 const spare: Buffer[] = [];
+let bulk = 0;
+let bulkClients = 0;
 
-/** A buffer for one bulk transfer. */
+/** A buffer for one bulk transfer; ends with `dropBuffer`. */
 export function takeBuffer(): Buffer {
+  if (bulk >= MOST_BULK) return Buffer.allocUnsafeSlow(READ_BYTES);
+  bulk++;
   return spare.pop() ?? Buffer.allocUnsafeSlow(BULK_READ_BYTES);
 }
 
-/** Gives a buffer back that nothing refers to. */
-export function giveBuffer(buffer: Buffer): void {
-  if (spare.length < MOST_SPARE) spare.push(buffer);
+/** The transfer is over. `clean`: nothing refers to the buffer; otherwise it is left to the collector. */
+export function dropBuffer(buffer: Buffer, clean: boolean): void {
+  if (buffer.length < BULK_READ_BYTES) return;
+  bulk--;
+  if (clean && spare.length < MOST_SPARE) spare.push(buffer);
+}
+
+/** Whether one more client may read into buffers of its own; true: ends with `leaveBulk`. */
+export function enterBulk(): boolean {
+  if (bulkClients >= MOST_BULK_CLIENTS) return false;
+  bulkClients++;
+  return true;
+}
+
+export function leaveBulk(): void {
+  bulkClients--;
 }
 
 /** bytes[from, to) for later: as they lie when `owned`, else a copy. */

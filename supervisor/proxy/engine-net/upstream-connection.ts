@@ -3,12 +3,12 @@
 // and both sides agreed to keep it open; in every other case it is destroyed.
 
 import { connect as netConnect, type OnReadOpts, type Socket } from "node:net";
-import { hasNoBody, type ResponseScan, scanResponse } from "../core/response-head.ts";
+import { hasNoBody, isCleanReason, type ResponseScan, scanResponse } from "../core/response-head.ts";
 import type { ConnectFailure } from "../core/retry-table.ts";
 import { RESPONSE_HEADER_BYTES } from "../limits.ts";
 import type { Upstream } from "../upstreams.ts";
 import { type HeadJudge, type HeadVerdict, MessageParser } from "./llhttp.ts";
-import { BULK_BYTES, giveBuffer, SHARED_BUFFER, takeBuffer } from "./read-buffers.ts";
+import { BULK_BYTES, dropBuffer, SHARED_BUFFER, takeBuffer } from "./read-buffers.ts";
 
 /** Who is told of an answer. */
 export interface AnswerTaker {
@@ -167,7 +167,8 @@ export class UpstreamConnection implements HeadJudge {
   #free(): void {
     if (this.#parser !== null) giveParser(this.#parser);
     this.#parser = null;
-    // A write may still refer to the own buffer: it is left to the collector.
+    // A write may still refer to the own buffer.
+    if (this.#own !== null) dropBuffer(this.#own, false);
     this.#own = null;
   }
 
@@ -178,7 +179,7 @@ export class UpstreamConnection implements HeadJudge {
     if (parser === null || taker === null) return "refuse";
     const scan = scanResponse(parser.status, parser.minor, parser);
     this.#scan = scan;
-    if (!scan.ok) return "refuse";
+    if (!scan.ok || !isCleanReason(parser.text.substring(parser.lineStart, parser.lineEnd))) return "refuse";
     return scan.chunked && !hasNoBody(taker.method, parser.status) ? "parseBody" : "countBody";
   }
 
@@ -205,7 +206,7 @@ export class UpstreamConnection implements HeadJudge {
         }
         case "untilClose": {
           const flows = this.#pass(bytes, at, length, owned, false);
-          if (!owned && length >= BULK_BYTES) this.#own = takeBuffer();
+          if (!owned && length >= BULK_BYTES) this.#readBulk();
           return flows;
         }
         case "chunked": {
@@ -216,7 +217,7 @@ export class UpstreamConnection implements HeadJudge {
           const done = state === "complete";
           const flows = this.#taker?.body(bytes, parser.body, owned, done, parser) ?? false;
           if (done) return this.#finish(parser.consumed === length, flows);
-          if (!owned && length >= BULK_BYTES) this.#own = takeBuffer();
+          if (!owned && length >= BULK_BYTES) this.#readBulk();
           return flows;
         }
         case "tunnel":
@@ -282,10 +283,14 @@ export class UpstreamConnection implements HeadJudge {
     } else {
       this.#mode = "counted";
       this.#remaining = scan.length;
-      if (scan.length > BULK_BYTES) this.#own = takeBuffer();
+      if (scan.length > BULK_BYTES) this.#readBulk();
     }
     if (parser.consumed === to) taker.body(bytes, NO_PARTS, owned, false, null);
     return parser.consumed;
+  }
+
+  #readBulk(): void {
+    if (!this.#over) this.#own ??= takeBuffer();
   }
 
   #pass(bytes: Buffer, from: number, to: number, owned: boolean, done: boolean): boolean {
@@ -303,7 +308,7 @@ export class UpstreamConnection implements HeadJudge {
       exact && this.requestSent && scan?.keepAlive === true && this.isAlive && this.socket.writableLength === 0;
     this.#taker = null;
     this.#mode = "idle";
-    if (this.#own !== null && clean) giveBuffer(this.#own);
+    if (this.#own !== null) dropBuffer(this.#own, clean);
     this.#own = null;
     if (!reusable) this.destroy();
     taker.released(this, reusable);
