@@ -32,8 +32,14 @@ export async function registerWorker(
   return rowCount === 1;
 }
 
-export const HEARTBEAT = `UPDATE owl.worker SET heartbeat_at = clock_timestamp(), jobs = $2, counts = $3
-  WHERE id = $1 AND gone_at IS NULL AND stopped_at IS NULL`;
+/**
+ * One beat; no row: this worker is taken for gone. The beat on its way while the worker deregisters is none such, and
+ * leaves the last word to that.
+ */
+export const HEARTBEAT = `UPDATE owl.worker SET heartbeat_at = clock_timestamp(),
+         jobs = CASE WHEN stopped_at IS NULL THEN $2::jsonb ELSE jobs END,
+         counts = CASE WHEN stopped_at IS NULL THEN $3::jsonb ELSE counts END
+  WHERE id = $1 AND gone_at IS NULL`;
 
 /** Marks when the drain began (kept when it is already marked). */
 export async function markDraining(sql: Sql, id: string): Promise<void> {

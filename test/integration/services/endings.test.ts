@@ -14,7 +14,7 @@ import {
   forgetDeltas,
   listTurnEvents,
 } from "../../../services/db/turns.ts";
-import { markWorkerGone } from "../../../services/db/workers.ts";
+import { deregisterWorker, HEARTBEAT, markWorkerGone } from "../../../services/db/workers.ts";
 import { textOf } from "../../../services/text/text.ts";
 import { createSweeper } from "../../../services/web/sweeper.ts";
 import { claimRow, type Metastore, startMetastore } from "../../support/metastore.ts";
@@ -382,6 +382,21 @@ test("the deltas of turns that ended long ago are forgotten; answer, tool calls 
   expect(await kinds(running.id)).toContain("delta");
   const { rows } = await store.db.query("SELECT answer FROM owl.turn WHERE id = $1", [old.id]);
   expect(rows).toEqual([{ answer: "kept whole" }]);
+});
+
+test("a beat on its way while its worker deregisters takes it not for gone and changes nothing; one that is gone is told", async () => {
+  const counts = { finished: 3, handedBack: 0, cut: 0 };
+  const beat = async (id: string) =>
+    (await store.db.query(HEARTBEAT, [id, JSON.stringify({ chat: 1 }), JSON.stringify({})])).rowCount;
+  await store.worker("worker-leaving");
+  await store.worker("worker-lost");
+  expect(await beat("worker-leaving")).toBe(1);
+  await deregisterWorker(store.db, "worker-leaving", counts);
+  expect(await beat("worker-leaving")).toBe(1);
+  const { rows } = await store.db.query("SELECT jobs, counts FROM owl.worker WHERE id = 'worker-leaving'");
+  expect(rows).toEqual([{ jobs: {}, counts }]);
+  await markWorkerGone(store.db, "worker-lost");
+  expect(await beat("worker-lost")).toBe(0);
 });
 
 test("owld's mark wakes the reclaimer by itself", async () => {
