@@ -35,7 +35,7 @@ export function createUpstreamTally(): UpstreamTally {
 
 /** Notes a response's status. */
 export function countStatus(tally: UpstreamTally, status: number): void {
-  const index = Math.floor(status / 100) - 1;
+  const index = Math.min(Math.floor(status / 100), CLASSES.length) - 1;
   tally.responses[index] = (tally.responses[index] ?? 0) + 1;
 }
 

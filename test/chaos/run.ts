@@ -149,7 +149,7 @@ transcription: {engine: command, command: ["${home}/recordings/engine.sh", "{fil
     const looking = watchDatabase({ ...database, stalledAfterMs: strict ? STALLED_AFTER_MS : null }, watching.signal);
 
     const places = { smallState: disk.mounted, slowDisk, clock };
-    const injector = createInjector({ product, disturbances, timeline, graceMs: BUDGET.graceMs, ...places });
+    const injector = createInjector({ product, disturbances, timeline, graceMs: BUDGET.graceMs, strict, ...places });
     const from = systemClock.now();
     const at = (ms: number) => systemClock.sleep(Math.max(0, from + ms - systemClock.now()));
     await Promise.all([

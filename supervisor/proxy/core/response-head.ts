@@ -90,6 +90,8 @@ export function scanResponse(status: number, minor: number, view: HeadView): Res
   }
   if (dropped !== null) scan.dropped = dropped;
   if (scan.chunked && scan.length !== null) scan.ok = false;
+  // Three digits are all llhttp asks for.
+  if (status < 100) scan.ok = false;
   if (connection !== null && connection !== "keep-alive") {
     const tokens = tokensOf(connection);
     if (tokens.includes("close")) scan.keepAlive = false;
@@ -128,6 +130,11 @@ function knownName(text: string, start: number, size: number): KnownName | null 
   if (size > LONGEST_KNOWN) return null;
   for (const name of KNOWN_OF_LENGTH[size] ?? []) if (spells(text, start, name)) return name;
   return null;
+}
+
+/** May a reason phrase go on? llhttp takes any byte but a line's end; a control character is nobody's to pass on. */
+export function isCleanReason(reason: string): boolean {
+  return reason === "OK" || !/[^\t\x20-\x7e\x80-\xff]/.test(reason);
 }
 
 /** Does an answer of this status to this method end with its head? */

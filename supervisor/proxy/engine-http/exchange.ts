@@ -8,7 +8,7 @@ import { connectUpstream } from "../connect.ts";
 import { forwardingFlat, requestIdOf } from "../core/forwarding.ts";
 import { keptFlat, keptLines, viewOf } from "../core/head-view.ts";
 import { scanRequest } from "../core/request-head.ts";
-import { hasNoBody, scanResponse } from "../core/response-head.ts";
+import { hasNoBody, isCleanReason, scanResponse } from "../core/response-head.ts";
 import { hostName, pathOf } from "../core/route-match.ts";
 import { Dispatch } from "../dispatch.ts";
 import type { EngineDeps } from "../engine.ts";
@@ -18,7 +18,7 @@ import { openTunnel, switchingHead } from "../tunnel.ts";
 import type { MovableStream, Upstream } from "../upstreams.ts";
 import { recordAccess } from "./access.ts";
 import type { IdlePool } from "./idle-pool.ts";
-import { answerRaw, lingeringClose, trailersOf, writeInformation } from "./own-answers.ts";
+import { answerRaw, lingeringClose, sendHead, trailersOf, writeInformation } from "./own-answers.ts";
 import { type StallWatch, watchStalls } from "./stall-watch.ts";
 import { openConnection, type UpstreamConnection } from "./upstream-connection.ts";
 
@@ -138,9 +138,8 @@ export class HttpExchange implements MovableStream {
 
   #send(upstream: Upstream, connection: UpstreamConnection, reused: boolean, headers: readonly string[]): void {
     const { request, pool } = this.#d;
-    const { agent } = connection;
     const out = httpRequest({
-      agent,
+      agent: connection.agent,
       method: request.method ?? "GET",
       path: request.url ?? "/",
       headers: headers as string[],
@@ -169,8 +168,9 @@ export class HttpExchange implements MovableStream {
     out.on("continue", () => {
       if (this.#d.expectContinue && !this.#d.response.headersSent) this.#d.response.writeContinue();
     });
-    out.on("information", ({ statusCode, rawHeaders }) => {
+    out.on("information", ({ statusCode, statusMessage, rawHeaders }) => {
       const { response } = this.#d;
+      if (!isCleanReason(statusMessage)) fail("its reason is malformed", true);
       if (statusCode === 100 || response.headersSent || request.httpVersionMinor === 0) return;
       const view = viewOf(rawHeaders);
       writeInformation(response, statusCode, keptFlat(view, scanResponse(statusCode, 1, view).dropped));
@@ -185,7 +185,9 @@ export class HttpExchange implements MovableStream {
       this.#switch(this.#d.upgrade, upstream, answer, socket as Socket, first);
     });
     out.on("response", (incoming) => {
-      if (!scanResponse(incoming.statusCode ?? 0, incoming.httpVersionMinor, viewOf(incoming.rawHeaders)).ok) {
+      if (settled || this.#out !== out) return;
+      const { ok } = scanResponse(incoming.statusCode ?? 0, incoming.httpVersionMinor, viewOf(incoming.rawHeaders));
+      if (!ok || !isCleanReason(incoming.statusMessage ?? "")) {
         fail("its framing is ambiguous", true);
         return;
       }
@@ -231,7 +233,6 @@ export class HttpExchange implements MovableStream {
       }
       out.end();
     });
-    if (this.#d.expectContinue) out.flushHeaders();
   }
 
   #respond(upstream: Upstream, incoming: IncomingMessage, fail: (message: string) => void, done: () => void): void {
@@ -253,7 +254,7 @@ export class HttpExchange implements MovableStream {
     }
     response.writeHead(status, incoming.statusMessage ?? "", headers);
     if (scan.eventStream && !bodiless) this.#dispatch?.becameStream(this);
-    response.flushHeaders();
+    if (!bodiless) sendHead(response);
     incoming.on("data", (chunk: Buffer) => {
       this.#bytesOut += chunk.length;
       upstream.tally.bytesOut += chunk.length;
@@ -392,9 +393,8 @@ export class HttpExchange implements MovableStream {
   }
 
   #logAccess(): void {
-    const { deps, request } = this.#d;
     if (this.#dispatch === null) return;
-    const [status, requestId, bytesIn, bytesOut] = [this.#status, this.#requestId, this.#bytesIn, this.#bytesOut];
-    recordAccess(deps, request, this.#dispatch, { status, requestId, bytesIn, bytesOut });
+    const figures = { status: this.#status, bytesIn: this.#bytesIn, bytesOut: this.#bytesOut };
+    recordAccess(this.#d.deps, this.#d.request, this.#dispatch, { requestId: this.#requestId, ...figures });
   }
 }

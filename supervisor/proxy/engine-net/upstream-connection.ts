@@ -3,7 +3,7 @@
 // and both sides agreed to keep it open; in every other case it is destroyed.
 
 import { connect as netConnect, type OnReadOpts, type Socket } from "node:net";
-import { hasNoBody, type ResponseScan, scanResponse } from "../core/response-head.ts";
+import { hasNoBody, isCleanReason, type ResponseScan, scanResponse } from "../core/response-head.ts";
 import type { ConnectFailure } from "../core/retry-table.ts";
 import { RESPONSE_HEADER_BYTES } from "../limits.ts";
 import type { Upstream } from "../upstreams.ts";
@@ -179,7 +179,7 @@ export class UpstreamConnection implements HeadJudge {
     if (parser === null || taker === null) return "refuse";
     const scan = scanResponse(parser.status, parser.minor, parser);
     this.#scan = scan;
-    if (!scan.ok) return "refuse";
+    if (!scan.ok || !isCleanReason(parser.text.substring(parser.lineStart, parser.lineEnd))) return "refuse";
     return scan.chunked && !hasNoBody(taker.method, parser.status) ? "parseBody" : "countBody";
   }
 

@@ -98,6 +98,35 @@ describe.each(ENGINES)("the %s engine", (engine) => {
     expect(sent).toMatch(/x-request-id: [0-9a-f-]{36}\r\n/);
   });
 
+  test("passes bytes beyond ASCII in header values on as they are, both ways", async () => {
+    const name = Buffer.from('attachment; filename="보고서.txt"').toString("latin1");
+    const upstream = await withUpstream((socket) =>
+      onRequests(socket, (request) => {
+        const head = `HTTP/1.1 200 OK\r\nContent-Disposition: ${name}\r\nX-Old: caf\xe9\r\n`;
+        const body = request.first.startsWith("HEAD") ? "" : "ok";
+        socket.write(Buffer.from(`${head}Content-Length: 2\r\n\r\n${body}`, "latin1"));
+      }),
+    );
+    for (const request of [
+      "GET / HTTP/1.1\r\n",
+      "HEAD / HTTP/1.1\r\n",
+      "POST / HTTP/1.1\r\nContent-Length: 0\r\n",
+      // node:http writes the head of a request with Expect as UTF-8.
+      ...(engine === "net" ? ["POST / HTTP/1.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\n"] : []),
+    ]) {
+      const client = rig.client().send(`${request}Host: x\r\nX-Name: ${name}\r\n\r\n`);
+      if (request.includes("Expect")) client.send("hi");
+      const method = request.split(" ")[0] ?? "";
+      await client.until((text) => readAnswers(text, [method]).length === 1);
+      expect(client.received).toMatch(/^HTTP\/1\.1 200 /);
+      expect(client.received).toContain(`: ${name}\r\n`);
+      expect(client.received).toContain(": caf\xe9\r\n");
+      const sent = Buffer.concat(upstream.received).toString("latin1");
+      expect(sent.split(`X-Name: ${name}\r\n`).length).toBeGreaterThan(1);
+      expect(sent.match(/X-Name: [^\r]*\r\n/g)?.every((line) => line === `X-Name: ${name}\r\n`)).toBe(true);
+    }
+  });
+
   test("passes a body of known length and one in chunks with trailers", async () => {
     const upstream = await withUpstream(echoScript("a"));
     const client = rig
@@ -173,6 +202,28 @@ describe.each(ENGINES)("the %s engine", (engine) => {
     const client = rig.client().send(GET);
     const came = await client.until((text) => text.endsWith("ok"));
     expect(came).toMatch(/^HTTP\/1\.1 103 Early Hints\r\nLink: <\/a>\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
+  });
+
+  test("a 1xx of a pipelined request comes between the answer before and its own", async () => {
+    let first: (() => void) | null = null;
+    await withUpstream((socket) =>
+      onRequests(socket, (request) => {
+        const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n";
+        if (request.first.includes("/first")) first = () => socket.write(`${answer}1.`);
+        else {
+          socket.write(`HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${answer}2.`);
+          setImmediate(() => first?.());
+        }
+      }),
+    );
+    const client = rig.client().send(`GET /first HTTP/1.1\r\nHost: x\r\n\r\n${GET}`);
+    // The fast engine asks for the second one only behind the answer of the first.
+    await eventually("the first is under way", () => first !== null);
+    if (engine === "net") (first as (() => void) | null)?.();
+    const came = await client.until((text) => text.endsWith("2."));
+    expect(came).toMatch(
+      /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n1\.HTTP\/1\.1 103 [^\r]*\r\nLink: <\/a>\r\n\r\nHTTP\/1\.1 200 OK\r\n[\s\S]*2\.$/,
+    );
   });
 
   test("Expect: 100-continue gets exactly one 100, after the upstream's, and the body follows", async () => {

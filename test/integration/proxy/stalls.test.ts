@@ -7,7 +7,7 @@ import { echoScript, onRequests, readAnswers } from "../../support/proxy/message
 import { ENGINES, eventually, type Rig, startRig } from "../../support/proxy/rig.ts";
 import { proxyConfig } from "../../support/proxy-config.ts";
 
-const IDLE_MS = 1_000;
+const IDLE_MS = 1_500;
 
 describe.each(ENGINES)("the %s engine", (engine) => {
   let rig: Rig;
@@ -33,13 +33,13 @@ describe.each(ENGINES)("the %s engine", (engine) => {
   test("a slow body is not a stopped one", async () => {
     await rig.addUpstream("a", echoScript("a"));
     await rig.route(["a"]);
-    const client = rig.client().send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 8\r\n\r\n");
-    for (const byte of "slowly..") {
-      await systemClock.sleep(IDLE_MS / 4);
+    const client = rig.client().send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 15\r\n\r\n");
+    for (const byte of "slowly, slowly.") {
+      await systemClock.sleep(IDLE_MS / 10);
       client.send(byte);
     }
     await client.until((text) => readAnswers(text, ["POST"]).length === 1);
-    expect(client.received).toContain('"body":"slowly.."');
+    expect(client.received).toContain('"body":"slowly, slowly."');
   });
 
   test("a client that does not take its answer is given up, and its upstream's connection with it", async () => {
@@ -66,7 +66,7 @@ describe.each(ENGINES)("the %s engine", (engine) => {
   test("an upstream that takes its time is waited for, with a whole request before it and with one that it reads late", async () => {
     await rig.addUpstream("a", (socket) => {
       socket.pause();
-      const cancel = systemClock.after(3 * IDLE_MS, () => socket.resume());
+      const cancel = systemClock.after(2 * IDLE_MS, () => socket.resume());
       socket.on("close", cancel);
       echoScript("a")(socket);
     });

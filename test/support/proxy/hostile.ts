@@ -134,6 +134,8 @@ export const HOSTILE_ANSWERS: readonly { readonly name: string; readonly bytes: 
   ["gzip, chunked", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"],
   ["bare LF at the head's end", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\nab"],
   ["another version", "HTTP/3.0 200 OK\r\nContent-Length: 2\r\n\r\nab"],
+  ["NUL in the reason", "HTTP/1.1 200 O\0K\r\nContent-Length: 2\r\n\r\nab"],
+  ["a status of 000", "HTTP/1.1 000 OK\r\nContent-Length: 2\r\n\r\nab"],
   ["101 unasked", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nabc"],
 ].map(([name, bytes]) => ({ name: String(name), bytes: String(bytes) }));
 

@@ -61,6 +61,7 @@ function readChunked<T>(
     const lineEnd = text.indexOf("\r\n", at);
     if (lineEnd < 0) return null;
     const size = Number.parseInt(text.slice(at, lineEnd), 16);
+    if (Number.isNaN(size)) return null;
     at = lineEnd + 2;
     if (size === 0) {
       const end = text.startsWith("\r\n", at) ? at : text.indexOf("\r\n\r\n", at);
