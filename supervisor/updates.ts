@@ -8,7 +8,7 @@ import { nearest } from "../config/nearest.ts";
 import type { Clock } from "../config/time.ts";
 import type { Manifest } from "./core/manifest.ts";
 import { courseSteps, type ReleaseRef, type UpdateCourse } from "./core/update-course.ts";
-import { planUpdate, type UpdateFacts, type UpdatePlanned, type UpdateRefused } from "./core/update-plan.ts";
+import { planUpdate, restoreMs, type UpdateFacts, type UpdatePlanned, type UpdateRefused } from "./core/update-plan.ts";
 import { type PlanFacts, preflightNotes, rollbackNotes, stepNote, updateNotes } from "./core/update-words.ts";
 import type { LedgerEntry, UpdateDatabaseFacts, WritesSince } from "./ports.ts";
 import type { UpdateRunner } from "./update-runner.ts";
@@ -95,10 +95,12 @@ export function createUpdates(parts: UpdatesParts): Updates {
     return await compare(manifest, overlap);
   }
 
-  async function planFacts(to: string): Promise<PlanFacts> {
+  async function planFacts(to: string, plan: UpdatePlanned | null, restores: boolean): Promise<PlanFacts> {
     const { bundled, managed } = parts;
     const databaseBytes = bundled ? (await parts.databaseFacts()).bytes : null;
-    return { from: parts.running.version, to, bundled, managed, databaseBytes, ...parts.figures() };
+    const figures = parts.figures();
+    const closedMs = restores ? restoreMs({ ...figures, databaseBytes }) : (plan?.worstDowntimeMs ?? 0);
+    return { from: parts.running.version, to, bundled, managed, databaseBytes, closedMs, ...figures };
   }
 
   function describe(
@@ -110,7 +112,6 @@ export function createUpdates(parts: UpdatesParts): Updates {
     const whole = { ...course, ...own, step: "stage", failure: null } as UpdateCourse;
     const { graceMs, readyMs, webReplicas, workers, confirmMs } = parts.figures();
     const expectedMs = parts.bundled ? readyMs * (webReplicas + workers) + confirmMs : readyMs;
-    const closedMs = course.plan?.worstDowntimeMs ?? 0;
     return {
       changes: true,
       steps: courseSteps(whole).map((action) => ({
@@ -120,7 +121,7 @@ export function createUpdates(parts: UpdatesParts): Updates {
         note: stepNote(action, course.plan, facts),
       })),
       expectedMs,
-      worstMs: expectedMs + closedMs + graceMs * (course.plan?.workers === "overlap" ? 1 : 2),
+      worstMs: expectedMs + facts.closedMs + graceMs * (course.plan?.workers === "overlap" ? 1 : 2),
       peakConnections: null,
       connectionLimit: null,
       peakMemoryBytes: null,
@@ -219,10 +220,11 @@ export function createUpdates(parts: UpdatesParts): Updates {
     },
     async planUpdate({ source, overlap }) {
       const { version, path, already } = await parts.stage(source, never);
-      const facts = await planFacts(version);
       if (version === parts.running.version)
         return {
-          ...describe({ kind: "update", plan: null, restoreFrom: null }, facts, [`${version} is what runs already.`]),
+          ...describe({ kind: "update", plan: null, restoreFrom: null }, await planFacts(version, null, false), [
+            `${version} is what runs already.`,
+          ]),
           changes: false,
           steps: [],
         };
@@ -232,6 +234,7 @@ export function createUpdates(parts: UpdatesParts): Updates {
         if (!already) await parts.unstage({ version, path });
         throw new OwlError(plan.code, plan.reason, { next: plan.next });
       }
+      const facts = await planFacts(version, plan, false);
       const judged = await parts.preflight({ version, path }, never);
       const manifest = await parts.manifest({ version, path });
       return describe({ kind: "update", plan, restoreFrom: null }, facts, [
@@ -254,7 +257,7 @@ export function createUpdates(parts: UpdatesParts): Updates {
     },
     async planRollback(version) {
       const { to, restoreFrom, lost } = await planRollbackTo(version);
-      const facts = await planFacts(to.version);
+      const facts = await planFacts(to.version, null, restoreFrom !== null);
       const formats = (await parts.manifest(to))?.jobKinds ?? null;
       const newer = parts.bundled && formats !== null ? await parts.newerJobs(formats) : 0;
       return describe({ kind: "rollback", plan: null, restoreFrom }, facts, rollbackNotes(facts, lost, newer));

@@ -192,6 +192,11 @@ function steps(overlap: boolean, schema: UpdateSchema): UpdateStepName[] {
   return [...before, "migrate", ...(overlap ? [] : (["drain"] as const)), ...after];
 }
 
+/** Time in which pages are closed at most, when a copy is put back over the database: one is taken of it first. */
+export function restoreMs(facts: Pick<UpdateFacts, "graceMs" | "readyMs" | "databaseBytes">): number {
+  return facts.graceMs + 2 * copyMs(facts.databaseBytes) + facts.readyMs;
+}
+
 /** 100 MB/s both ways, a careful figure for a small machine's disk. */
 function copyMs(bytes: number | null): number {
   return bytes === null ? 60_000 : Math.ceil(bytes / 100_000) * 2;

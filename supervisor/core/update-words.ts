@@ -14,6 +14,8 @@ export interface PlanFacts {
   readonly graceMs: number;
   readonly confirmMs: number;
   readonly databaseBytes: number | null;
+  /** Time in which pages answer 503, at most; 0: they are served throughout. */
+  readonly closedMs: number;
   /** How the copy is taken: the server's files while it rests, or pg_dump of a team's own server. */
   readonly managed: boolean;
 }
@@ -53,7 +55,9 @@ export function stepNote(step: CourseStep, plan: UpdatePlanned | null, facts: Pl
     case "restore":
       return "the older copy is put back; jobs it holds are ended or put in line by their kind's rule";
     case "replace":
-      return "web one by one, the new one first; workers start";
+      return facts.closedMs > 0
+        ? `web and workers of ${to} start; pages are served again`
+        : "web one by one, the new one first; workers start";
     case "confirm":
       return `health and heartbeats for ${atMost(facts.confirmMs)}, then one request through the proxy`;
     case "switch":
@@ -66,7 +70,9 @@ export function stepNote(step: CourseStep, plan: UpdatePlanned | null, facts: Pl
 }
 
 function ofSize({ databaseBytes }: PlanFacts): string {
-  return databaseBytes === null ? "" : ` (${formatSize(databaseBytes)}, as much free disk is needed)`;
+  return databaseBytes === null
+    ? ""
+    : ` (the data: ${formatSize(databaseBytes)}; so much free disk and some more is needed)`;
 }
 
 /** The sentences below the steps of an update. */
@@ -88,14 +94,14 @@ export function updateNotes(plan: UpdatePlanned, facts: PlanFacts): string[] {
       "Jobs of the new format are run by the new release alone: should it be taken back, turns among them are closed at their claim limit and other work waits for it.",
     );
   if (plan.queueMigration) notes.push("The queue's own schema changes, which counts as incompatible.");
-  if (plan.worstDowntimeMs === 0) {
+  if (facts.closedMs === 0) {
     notes.push("No downtime: pages are served throughout.");
     notes.push(
       "The way back, by itself when it fails or later by owlctl rollback: the old code alone. Nothing is lost.",
     );
     return notes;
   }
-  notes.push(`Pages answer 503 for at most ${atMost(plan.worstDowntimeMs)}.`);
+  notes.push(`Pages answer 503 for at most ${atMost(facts.closedMs)}.`);
   notes.push(
     `The way back is the copy: should it fail by itself, what was written since the copy is lost (pages are closed until the new web serves, so only what it took in its first ${atMost(facts.confirmMs)}); by hand later, everything written since. owlctl rollback --plan counts it. Jobs the copy holds are ended by their kind's rule, none is run twice.`,
   );
@@ -104,7 +110,7 @@ export function updateNotes(plan: UpdatePlanned, facts: PlanFacts): string[] {
 
 /** The sentences below the steps of a rollback. `lost`: what was written since the copy to restore; null: code only. */
 export function rollbackNotes(
-  facts: Pick<PlanFacts, "from" | "to" | "bundled">,
+  facts: Pick<PlanFacts, "from" | "to" | "bundled" | "closedMs">,
   lost: { readonly count: number; readonly firstAt: string | null; readonly lastAt: string | null } | null,
   newerJobs: number,
 ): string[] {
@@ -113,7 +119,7 @@ export function rollbackNotes(
   if (lost === null) notes.push("Code only: the older release can live with the database of now. Nothing is lost.");
   else
     notes.push(
-      "The older release cannot live with the database of now: pages are closed and the copy taken before the update is put back (a copy of now is taken first).",
+      `The older release cannot live with the database of now: pages answer 503 for at most ${atMost(facts.closedMs)} while the copy taken before the update is put back (a copy of now is taken first).`,
       lost.count === 0
         ? "Nothing was written since that copy."
         : `${lost.count} writes since that copy are lost, from ${lost.firstAt} to ${lost.lastAt}.`,
@@ -138,7 +144,8 @@ export function preflightNotes(
 ): string[] {
   const told = (verdict: string, before: string): string[] =>
     lines
-      .filter((line) => line.verdict === verdict)
+      // Which migrations wait is what the plan itself tells.
+      .filter((line) => line.verdict === verdict && (verdict === "FAIL" || line.check !== "migrations"))
       .map(({ check, found, command }) => `${before} ${check}: ${found.replace(/\.$/, "")}. Try: ${command}`);
   return [...told("FAIL", "It would be refused by preflight,"), ...told("WARN", "Preflight warns,")];
 }

@@ -18,6 +18,7 @@ const facts: PlanFacts = {
   confirmMs: 30_000,
   databaseBytes: 500 * 2 ** 20,
   managed: true,
+  closedMs: 0,
 };
 const plan = (change: Partial<UpdatePlanned> = {}): UpdatePlanned => ({
   verdict: "planned",
@@ -49,10 +50,12 @@ describe("what a way back costs", () => {
   });
   test("a closed time and what was written since the copy, where it cannot", () => {
     const closed = plan({ schema: "incompatible", worstDowntimeMs: 343_000, way: { back: "restoreCopy" } });
-    const notes = updateNotes(closed, facts).join("\n");
+    const shut = { ...facts, closedMs: 343_000 };
+    const notes = updateNotes(closed, shut).join("\n");
+    expect(stepNote("replace", closed, shut)).toMatch(/pages are served again/);
     expect(notes).toMatch(/503 for at most 5 min 43 s/);
     expect(notes).toMatch(/what was written since the copy is lost/);
-    expect(stepNote("copy", closed, facts)).toMatch(/500MiB, as much free disk is needed/);
+    expect(stepNote("copy", closed, facts)).toMatch(/500MiB; so much free disk/);
     expect(stepNote("copy", closed, { ...facts, managed: false })).toMatch(/pg_dump/);
   });
   test("jobs of a raised format are named", () => {
@@ -71,13 +74,15 @@ test("a rollback tells what is lost, and which waiting jobs the older release do
   expect(rollbackNotes(facts, null, 1).join("\n")).toMatch(/1 job waits in a format/);
   const lost = { count: 7, firstAt: "2026-11-01T00:00:00Z", lastAt: "2026-11-02T00:00:00Z" };
   expect(rollbackNotes(facts, lost, 1).join("\n")).toMatch(/7 writes since that copy are lost, from 2026-11-01/);
+  expect(rollbackNotes({ ...facts, closedMs: 343_000 }, lost, 1).join("\n")).toMatch(/503 for at most 5 min 43 s/);
   expect(rollbackNotes(facts, lost, 1).join("\n")).not.toMatch(/in a format/);
   expect(rollbackNotes(facts, { ...lost, count: 0 }, 0).join("\n")).toMatch(/Nothing was written/);
 });
 
 test("of preflight only what refuses or warns is told, the refusals first", () => {
   const line = (check: string, verdict: string) => ({ check, verdict, found: "found it.", command: "do" });
-  expect(preflightNotes([line("a", "OK"), line("b", "WARN"), line("c", "FAIL")])).toEqual([
+  const lines = [line("a", "OK"), line("b", "WARN"), line("migrations", "WARN"), line("c", "FAIL")];
+  expect(preflightNotes(lines)).toEqual([
     "It would be refused by preflight, c: found it. Try: do",
     "Preflight warns, b: found it. Try: do",
   ]);
