@@ -18,7 +18,7 @@ import { openTunnel, switchingHead } from "../tunnel.ts";
 import type { MovableStream, Upstream } from "../upstreams.ts";
 import { recordAccess } from "./access.ts";
 import type { IdlePool } from "./idle-pool.ts";
-import { answerRaw, lingeringClose, NOTHING, trailersOf, writeInformation } from "./own-answers.ts";
+import { answerRaw, lingeringClose, sendHead, trailersOf, writeInformation } from "./own-answers.ts";
 import { type StallWatch, watchStalls } from "./stall-watch.ts";
 import { openConnection, type UpstreamConnection } from "./upstream-connection.ts";
 
@@ -254,7 +254,7 @@ export class HttpExchange implements MovableStream {
     }
     response.writeHead(status, incoming.statusMessage ?? "", headers);
     if (scan.eventStream && !bodiless) this.#dispatch?.becameStream(this);
-    if (!bodiless) response.write(NOTHING);
+    if (!bodiless) sendHead(response);
     incoming.on("data", (chunk: Buffer) => {
       this.#bytesOut += chunk.length;
       upstream.tally.bytesOut += chunk.length;

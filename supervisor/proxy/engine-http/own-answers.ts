@@ -7,8 +7,13 @@ import { droppedTrailers } from "../core/response-head.ts";
 import type { EngineDeps } from "../engine.ts";
 import { LINGER_MS, LINGER_SILENCE_MS } from "../limits.ts";
 
-/** Written to send a head at once, byte for byte: `flushHeaders` writes what is beyond ASCII as UTF-8. */
-export const NOTHING: Buffer = Buffer.alloc(0);
+/**
+ * Sends the head of an answer with a body at once, byte for byte and behind its 1xx: `flushHeaders` writes what is beyond
+ * ASCII as UTF-8, and an empty Buffer puts the head before a 1xx that waits for the answer of an earlier request.
+ */
+export function sendHead(response: ServerResponse): void {
+  response.write("", "latin1");
+}
 
 /** Answers by ourselves; returns the status. The connection is closed after a refusal of the request itself. */
 export function answerRaw(

@@ -204,6 +204,28 @@ describe.each(ENGINES)("the %s engine", (engine) => {
     expect(came).toMatch(/^HTTP\/1\.1 103 Early Hints\r\nLink: <\/a>\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
   });
 
+  test("a 1xx of a pipelined request comes between the answer before and its own", async () => {
+    let first: (() => void) | null = null;
+    await withUpstream((socket) =>
+      onRequests(socket, (request) => {
+        const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n";
+        if (request.first.includes("/first")) first = () => socket.write(`${answer}1.`);
+        else {
+          socket.write(`HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${answer}2.`);
+          setImmediate(() => first?.());
+        }
+      }),
+    );
+    const client = rig.client().send(`GET /first HTTP/1.1\r\nHost: x\r\n\r\n${GET}`);
+    // The fast engine asks for the second one only behind the answer of the first.
+    await eventually("the first is under way", () => first !== null);
+    if (engine === "net") (first as (() => void) | null)?.();
+    const came = await client.until((text) => text.endsWith("2."));
+    expect(came).toMatch(
+      /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n1\.HTTP\/1\.1 103 [^\r]*\r\nLink: <\/a>\r\n\r\nHTTP\/1\.1 200 OK\r\n[\s\S]*2\.$/,
+    );
+  });
+
   test("Expect: 100-continue gets exactly one 100, after the upstream's, and the body follows", async () => {
     await withUpstream((socket) => {
       let text = "";
