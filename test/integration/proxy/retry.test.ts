@@ -63,8 +63,10 @@ describe.each(ENGINES)("the %s engine", (engine) => {
     await rig.route(["gone", "b"]);
     for (let n = 0; n < 10; n++) expect((await ask(POST)).status).toBe(200);
     const counters = await rig.counters();
-    expect(counters.retries).toBe(1);
-    expect(counters.upstreams.find(({ id }) => id === "gone")?.connectFailures).toBe(1);
+    // Once, or again when its mark is over: 1 s, then 2, 4 ... a slow machine needs that long for the ten.
+    expect(counters.retries).toBeGreaterThan(0);
+    expect(counters.retries).toBeLessThan(6);
+    expect(counters.upstreams.find(({ id }) => id === "gone")?.connectFailures).toBe(counters.retries);
     expect(rig.log.find((line) => line.ledger === "recovered")).toMatchObject({
       method: "POST",
       upstream: "b",
