@@ -55,7 +55,8 @@ export function createWorker(deps: WorkerDeps): Worker {
   const loops: Promise<void>[] = [];
   let drained: Promise<"drained" | "gaveUp"> | null = null;
 
-  const unsure = createUnsureClaims({ db, clock, handBack: handBackUntouched });
+  const isHeld = ({ kind, id, attempt }: Claim) => claiming.has(kind) || running.get(id)?.claim.attempt === attempt;
+  const unsure = createUnsureClaims({ db, clock, isHeld, handBack: handBackUntouched });
   const rule = (kind: JobKind) => stopRule(kind, config.transcription.onStop);
   const ofKind = (kind: JobKind) => [...running.values()].filter((job) => job.claim.kind === kind);
   const free = (kind: JobKind) => config.worker.concurrency[kind] - ofKind(kind).length;

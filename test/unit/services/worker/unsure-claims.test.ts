@@ -19,16 +19,22 @@ const claim: Claim = {
 /** A database in which `ours` tells whether the claim was committed. */
 function setup() {
   const clock = createTestClock();
-  const state = { ours: false, away: false, asked: 0 };
+  const state = { ours: false, away: false, held: false, heldWhileAsked: false, asked: 0 };
   const handedBack: Claim[] = [];
   const db = {
     async query() {
       state.asked += 1;
+      state.held ||= state.heldWhileAsked;
       if (state.away) throw new Error("away");
       return { rows: state.ours ? [{ id: "t-1", attempt: 1, stop: false }] : [], rowCount: 0 };
     },
   } as unknown as Sql;
-  const unsure = createUnsureClaims({ db, clock, handBack: async (one) => void handedBack.push(one) });
+  const unsure = createUnsureClaims({
+    db,
+    clock,
+    isHeld: () => state.held,
+    handBack: async (one) => void handedBack.push(one),
+  });
   return { clock, state, handedBack, unsure };
 }
 
@@ -63,4 +69,17 @@ test("it is not forgotten while the database is away, and is forgotten in the en
   await unsure.settle();
   expect(state.asked).toBe(asked);
   expect(handedBack).toEqual([]);
+});
+
+test("what was claimed anew with the same attempt runs here, and is not handed back (chaos, seed 206)", async () => {
+  const { state, handedBack, unsure } = setup();
+  unsure.note(claim);
+  state.held = true;
+  state.ours = true;
+  await unsure.settle();
+  expect([handedBack, state.asked]).toEqual([[], 0]);
+  state.held = false;
+  state.heldWhileAsked = true;
+  await unsure.settle();
+  expect([handedBack, state.asked]).toEqual([[], 1]);
 });
