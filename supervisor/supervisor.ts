@@ -170,10 +170,13 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
     });
     const still = draining.length === 0 ? null : `Still draining, each within its grace: ${list(draining)}.`;
     const summary =
-      state === "cancelled"
-        ? `New: ${list(fresh.map(({ id }) => id))}. Old: ${list(left)}. Go on with: owlctl restart`
-        : null;
-    rollouts.end(state, [summary, still].filter((one) => one !== null).join(" ") || null);
+      fresh.length + left.length === 0
+        ? "No instance was replaced."
+        : `New: ${list(fresh.map(({ id }) => id))}. Old: ${list(left)}. Go on with: owlctl restart`;
+    rollouts.end(
+      state,
+      [state === "cancelled" ? summary : null, still].filter((one) => one !== null).join(" ") || null,
+    );
     if (rollouts.facts() !== null) return false;
     for (const id of left) if (book.get(id)?.replaceCause) book.set(id, { replaceCause: null });
     return true;
