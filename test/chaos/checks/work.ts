@@ -44,10 +44,11 @@ export function checkTurns(
     if ((record?.firstAt.length ?? 0) > 1) say("a turn was run twice", { model: record });
     if (turn.state === "stopped") say("a turn was stopped, and nobody asked for it");
     if (turn.state === "answered") {
-      // The tool tells the model that the database is away, and the answer tells it on: that is an answer too.
+      // The tool tells the model that the database is away, and the answer tells it on: that is an answer too. What the
+      // server itself says begins with a small letter.
       const away =
         turn.wanted === "42" &&
-        /^result: (\{"error"|Error: )/.test(turn.answer) &&
+        /^result: (\{"error"|[Ee]rror: )/.test(turn.answer) &&
         disturbances.touching(["database", "inFlight"], turn.askedAt, turn.endedAt).length > 0;
       const whole = away || (turn.wanted === "42" ? turn.answer.includes("42") : turn.answer.trim() === turn.wanted);
       if (!whole) say("an answered turn has not the whole answer", { wanted: turn.wanted });

@@ -91,6 +91,19 @@ test("a whole turn breaks nothing; each doctored one breaks its promise", () => 
   }
 });
 
+test("an answer that tells on what the tool said of a database that was away is one, and none when nothing happened", () => {
+  for (const said of ["Error: Connection terminated", "error: the database system is in recovery mode"]) {
+    for (const hurt of [false, true]) {
+      const { timeline, disturbances, sentences, at } = begun();
+      if (hurt) disturbances.open(["database"], "kill-backend");
+      const answer = `result: ${said}`;
+      const record = turn(at, { wanted: "42", answer, streamed: answer });
+      checkTurns({ timeline, disturbances }, [record], model(record, {}), BUDGET);
+      expect(sentences().join("\n")).toEqual(hurt ? "" : expect.stringMatching(/not the whole answer/));
+    }
+  }
+});
+
 test("a turn that waits for its handler is excused by what was in the way, and by nothing else", () => {
   for (const hurt of [false, true]) {
     const { timeline, disturbances, sentences, at } = begun();
