@@ -78,7 +78,7 @@ test("a 2xx whose body never ends is healthy all the same", async () => {
     response.writeHead(200);
     response.write("some");
   });
-  expect(await check(where, http, 200)).toMatchObject({ ok: true, status: 200, body: "some" });
+  expect(await check(where, http, 2_000)).toMatchObject({ ok: true, status: 200, body: "some" });
 });
 
 test("a socket that is not there, and a port nobody listens on", async () => {
