@@ -102,7 +102,7 @@ export function createWorker(deps: WorkerDeps): Worker {
           break;
         }
         for (const claim of claimed) {
-          if (drainStarted.signal.aborted) await handBackUntouched(claim);
+          if (drainStarted.signal.aborted) await handBackLate(claim);
           else begin(claim);
         }
       }
@@ -129,6 +129,16 @@ export function createWorker(deps: WorkerDeps): Worker {
     });
     counts.handedBack += 1;
     log.info({ kind: claim.kind, job: claim.id }, "late claim handed back untouched");
+  }
+
+  /** One that cannot go back now, the database being away, goes before this worker deregisters. */
+  async function handBackLate(claim: Claim): Promise<void> {
+    try {
+      await handBackUntouched(claim);
+    } catch (error) {
+      log.warn({ err: asError(error), kind: claim.kind, job: claim.id }, "late claim could not be handed back yet");
+      unsure.note(claim);
+    }
   }
 
   function begin(claim: Claim): void {
@@ -224,6 +234,7 @@ export function createWorker(deps: WorkerDeps): Worker {
       while (running.size > 0) await Promise.race([...running.values()].map((job) => job.over));
       for (let tries = 0; ; tries++) {
         try {
+          await unsure.settle();
           await deregisterWorker(db, deps.id, counts);
           return "drained";
         } catch (error) {

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { JOB_KINDS } from "../../../config/config.ts";
 import { systemClock, systemRandom } from "../../../config/system-time.ts";
 import { createListener, type Listener } from "../../../services/db/listen.ts";
+import type { Database } from "../../../services/db/pool.ts";
 import { endTurn } from "../../../services/db/turns.ts";
 import { deregisterWorker } from "../../../services/db/workers.ts";
 import type { Handler, JobContext } from "../../../services/jobs/handler.ts";
@@ -36,9 +37,10 @@ const failed = (context: JobContext) =>
 
 async function start(
   handler: Handler,
-  change: { turn?: object; graceMs?: number; log?: Logger; chat?: number } = {},
+  change: { turn?: object; graceMs?: number; log?: Logger; chat?: number; db?: Database } = {},
 ): Promise<Worker> {
-  const { db, queue, url } = store;
+  const { queue, url } = store;
+  const db = change.db ?? store.db;
   const id = `worker-${++count}`;
   await store.worker(id);
   listener = createListener({ url, channels: ["owl_jobs", "owl_stop"], clock: systemClock, onError: () => undefined });
@@ -174,6 +176,47 @@ test("a worker taken for gone leaves the jobs in line as they are", async () => 
   await listening.stop();
   await deregisterWorker(store.db, `worker-${count}`, worker.counts());
   await store.db.query("UPDATE owl.turn SET state = 'stopped', ended_at = now() WHERE id = $1", [turn.id]);
+});
+
+test("claims that come too late for a drain all go back in line, also when the database is away for the first of them", async () => {
+  const turns = [await store.turn(), await store.turn(), await store.turn()];
+  const handled: string[] = [];
+  let draining: Promise<unknown> | null = null;
+  let cuts = 0;
+  const db: Database = {
+    ...store.db,
+    async attempt(work) {
+      if (draining !== null && cuts++ === 0) throw Object.assign(new Error("cut"), { code: "ECONNRESET" });
+      const done = await store.db.attempt(work);
+      // The claims are committed, and nothing of them has begun.
+      if (draining === null && Array.isArray(done) && done.length > 0) draining = worker.drain();
+      return done;
+    },
+  };
+  const worker = await start(
+    {
+      async run(context) {
+        handled.push(context.id);
+        return answer(context);
+      },
+      fail: failed,
+    },
+    { db, chat: 8 },
+  );
+  await until("it drains", () => draining !== null);
+  expect(await worker.drain()).toBe("drained");
+  expect(cuts).toBeGreaterThan(turns.length);
+  expect(handled).toEqual([]);
+  const { rows } = await store.db.query(
+    `SELECT t.state, count(j.id)::int AS jobs FROM owl.turn t
+       LEFT JOIN pgboss.job j ON j.id = t.queue_job AND j.state = 'created'
+      WHERE t.id = ANY($1) GROUP BY t.id, t.state`,
+    [turns.map(({ id }) => id)],
+  );
+  expect(rows).toEqual(turns.map(() => ({ state: "queued", jobs: 1 })));
+  await store.db.query("UPDATE owl.turn SET state = 'stopped', ended_at = now() WHERE id = ANY($1)", [
+    turns.map(({ id }) => id),
+  ]);
 });
 
 test("a kind that runs on keeps the drain waiting past every budget, to the grace", async () => {
