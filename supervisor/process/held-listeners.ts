@@ -62,16 +62,16 @@ export async function holdListener(address: ListenAddress): Promise<HeldListener
     Atomics.store(shared, ASKED, 1);
     Atomics.notify(shared, ASKED);
   };
-  // An exit without a close before it terminates the thread, as above.
+  // An exit without a close before it, or in the middle of one, terminates the thread, as above.
   const atExit = (): void => {
     ask();
     Atomics.wait(shared, CLOSED, 0, CLOSE_MS);
   };
   const close = async (): Promise<void> => {
-    process.off("exit", atExit);
     ask();
     const closed = Atomics.waitAsync(shared, CLOSED, 0, CLOSE_MS);
     if (closed.async) await closed.value;
+    process.off("exit", atExit);
     await worker.terminate();
   };
   try {

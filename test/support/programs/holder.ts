@@ -1,4 +1,4 @@
-// Holds a listening socket as owld does while a child answers on it; ends by its argument, `close` or `exit`, once its
+// Holds a listening socket as owld does while a child answers on it; ends by its argument, `close`, `exit` or both at once, when its
 // input ends. The child lives on; its pid and the port are on standard output.
 
 import { spawn } from "node:child_process";
@@ -19,4 +19,5 @@ console.log(JSON.stringify({ port, pid: child.pid }));
 process.stdin.resume();
 await new Promise((resolve) => process.stdin.once("end", resolve));
 if (process.argv[2] === "close") await held.close();
+if (process.argv[2] === "close and exit at once") void held.close();
 process.exit(0);

@@ -32,36 +32,39 @@ function asking(port: number, isOn: () => boolean, failed: string[], answered: (
   })();
 }
 
-test.each(["close", "exit"])("a holder that ends by %s resets no client on its way out", async (how) => {
-  const failed: string[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    const holder = spawn(process.execPath, [HOLDER, how], { stdio: ["pipe", "pipe", "inherit"] });
-    const [line] = (await once(holder.stdout, "data")) as [Buffer];
-    const { port, pid } = JSON.parse(line.toString()) as Held;
-    let answers = 0;
-    let isOn = true;
-    const more = async (count: number): Promise<void> => {
-      const aim = answers + count;
-      while (answers < aim && failed.length === 0) await new Promise(setImmediate);
-    };
-    const clients = Array.from({ length: CLIENTS }, () =>
-      asking(
-        port,
-        () => isOn,
-        failed,
-        () => {
-          answers++;
-        },
-      ),
-    );
-    await more(20);
-    const ended = once(holder, "exit");
-    holder.stdin.end();
-    await ended;
-    await more(20);
-    isOn = false;
-    await Promise.all(clients);
-    process.kill(pid, "SIGKILL");
-  }
-  expect(failed).toEqual([]);
-});
+test.each(["close", "exit", "close and exit at once"])(
+  "a holder that ends by %s resets no client on its way out",
+  async (how) => {
+    const failed: string[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const holder = spawn(process.execPath, [HOLDER, how], { stdio: ["pipe", "pipe", "inherit"] });
+      const [line] = (await once(holder.stdout, "data")) as [Buffer];
+      const { port, pid } = JSON.parse(line.toString()) as Held;
+      let answers = 0;
+      let isOn = true;
+      const more = async (count: number): Promise<void> => {
+        const aim = answers + count;
+        while (answers < aim && failed.length === 0) await new Promise(setImmediate);
+      };
+      const clients = Array.from({ length: CLIENTS }, () =>
+        asking(
+          port,
+          () => isOn,
+          failed,
+          () => {
+            answers++;
+          },
+        ),
+      );
+      await more(20);
+      const ended = once(holder, "exit");
+      holder.stdin.end();
+      await ended;
+      await more(20);
+      isOn = false;
+      await Promise.all(clients);
+      process.kill(pid, "SIGKILL");
+    }
+    expect(failed).toEqual([]);
+  },
+);
