@@ -22,6 +22,8 @@ export interface AccountFeedsDeps {
 
 /** Owners remembered; a turn's owner never changes. */
 const OWNERS_KEPT = 10_000;
+/** As many events are read at a time (listFeedEvents). */
+const MOST_ROWS = 2_000;
 /** Ended turns remembered by one stream. */
 const OVER_KEPT = 500;
 const UUID = /^[0-9a-f-]{36}$/;
@@ -80,29 +82,37 @@ export function createAccountFeeds(deps: AccountFeedsDeps): AccountFeeds {
       const feeds = byAccount.get(accountId) ?? new Set();
       byAccount.set(accountId, feeds.add(feed));
       let cursor: Map<string, number> | null = null;
-      // Told to their end: a notification that comes late (the last one is sent with the end) begins none of them anew.
+      /** The server's time of the first look: what had ended by then is told from the cursor alone. */
+      let begunAt = "";
+      // Told to their end: a notification that comes late (the last one is sent after the end) begins none of them anew.
       const over = new Set<string>();
+      /** Named by a notification, and nothing of it told yet. */
+      const fresh = new Set<string>();
       let more = false;
 
       async function read(lastId: string): Promise<{ events: readonly StreamEvent[]; done: boolean }> {
         const events: StreamEvent[] = [];
         const isFirst = cursor === null;
         const after = cursor ?? parseCursor(lastId);
-        cursor = after;
         // Nothing was noted: the listener came back, or it is time to look after everything again.
         const lookAll = !more && !isFirst && feed.turns.size === 0 && feed.changed.size === 0;
         const changed = [...feed.changed];
         feed.changed.clear();
-        for (const id of feed.turns) if (!after.has(id) && !over.has(id)) after.set(id, 0);
+        for (const id of feed.turns) if (!after.has(id) && !over.has(id)) fresh.add(id);
         feed.turns.clear();
+        // Before the events are read: whatever is not live has its end among them.
+        const live = isFirst ? await listLiveTurns(db, accountId) : null;
+        if (live !== null) begunAt = live.at;
+        for (const id of fresh) if (!after.has(id)) after.set(id, 0);
         if (lookAll) {
           if (!(await isStillAllowed())) return { events, done: true };
-          for (const turn of await listLiveTurns(db, accountId)) {
-            if (!after.has(turn.turnId)) after.set(turn.turnId, 0);
-          }
+          for (const { turnId } of (await listLiveTurns(db, accountId)).turns)
+            if (!after.has(turnId)) after.set(turnId, 0);
         }
-        const rows = after.size === 0 ? [] : await listFeedEvents(db, accountId, after);
+        const rows = after.size === 0 ? [] : await listFeedEvents(db, accountId, after, [...fresh], begunAt);
+        cursor = after;
         for (const row of rows) {
+          fresh.delete(row.turnId);
           if (row.kind === "end") {
             after.delete(row.turnId);
             over.add(row.turnId);
@@ -114,19 +124,26 @@ export function createAccountFeeds(deps: AccountFeedsDeps): AccountFeeds {
             data: { turnId: row.turnId, conversationId: row.conversationId, seq: row.seq, ...row.data },
           });
         }
-        if (isFirst) {
-          const turns = await listLiveTurns(db, accountId);
-          const known = new Set(turns.map((turn) => turn.turnId));
-          // Ended or deleted before we came: there is nothing left to follow.
-          for (const id of after.keys()) if (!known.has(id)) after.delete(id);
-          for (const turn of turns) if (!after.has(turn.turnId)) after.set(turn.turnId, turn.seq);
+        more = rows.length === MOST_ROWS;
+        if (!more) {
+          // Ended before this stream began, or deleted: there is nothing to follow.
+          for (const id of fresh) after.delete(id);
+          fresh.clear();
+        }
+        if (live !== null) {
+          // Of what the browser had followed: ended and told before, or deleted.
+          const followed = new Set([...live.turns, ...rows].map(({ turnId }) => turnId));
+          if (!more) for (const id of after.keys()) if (!followed.has(id)) after.delete(id);
+          const turns = live.turns
+            .filter(({ turnId }) => !over.has(turnId))
+            .map((turn) => ({ ...turn, seq: Math.max(turn.seq, after.get(turn.turnId) ?? 0) }));
+          for (const { turnId, seq } of turns) if (!after.has(turnId)) after.set(turnId, seq);
           events.push({ id: printCursor(after), event: "hello", data: { turns } });
         }
         for (const mark of changed) {
           const [what, id] = mark.split(":");
           events.push({ event: "changed", data: { what, id } });
         }
-        more = rows.length === 2_000;
         if (more) streams.wake("owl_observe", `account:${accountId}`);
         return { events, done: false };
       }

@@ -390,7 +390,7 @@ function proxyCode(manifest: Manifest | null): string {
   if (manifest === null) return "no manifest";
   const code = createHash("sha256");
   for (const [path, file] of Object.entries(manifest.files))
-    if (/^(supervisor\/proxy|config|node_modules\/node-linux-[^/]+)\//.test(path))
+    if (/^(supervisor\/proxy|config|node_modules\/(undici|node-linux-[^/]+))\//.test(path))
       code.update(`${path} ${file.sha256}\n`);
   return code.digest("hex");
 }

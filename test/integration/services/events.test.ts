@@ -82,6 +82,27 @@ describe("the account's one event stream", () => {
     expect(seqs.length).toBeGreaterThan(3);
   });
 
+  test("a notification that comes late, of a turn that had ended before the stream began, begins nothing", async () => {
+    const { turnId } = await client.ask("say 3 words every 5 ms");
+    await client.ended(turnId);
+    let ends = 0;
+    const stream = client.events("/api/events", {
+      stop: (event) => {
+        if (event.event === "end") ends += 1;
+        return ends === 1;
+      },
+    });
+    const late = new Client({ connectionString: services.url });
+    await late.connect();
+    const live = await client.ask("say 30 words every 20 ms");
+    await until("the stream follows", async () => (await client.turn(live.turnId)).state === "running");
+    await late.query("SELECT pg_notify('owl_turn', $1)", [turnId]);
+    await late.end();
+    const named = (await stream).flatMap((event) => event.data.turnId ?? []);
+    expect(named).toContain(live.turnId);
+    expect(named).not.toContain(turnId);
+  });
+
   test("resumed after any event it repeats nothing and loses nothing, also when the turn ended meanwhile", async () => {
     const before = client.events("/api/events", { stop: (event) => event.data.seq === 4 });
     const { turnId } = await client.ask("say 20 words every 20 ms");
