@@ -1,4 +1,4 @@
-// The reference engine: node:http parses the clients, undici (and node:http for upgrades and Expect) the upstreams.
+// The reference engine: node:http parses the clients and the upstreams.
 // Slower than `net` and independent of it: the differential tests compare the two.
 
 import { createServer, type IncomingMessage, ServerResponse } from "node:http";

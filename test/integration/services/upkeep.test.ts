@@ -1,0 +1,58 @@
+// What the web and the workers do beside their work on rows of the database: what is forgotten, and what a beat says.
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { appendTurnEvents, endTurn, forgetDeltas, listTurnEvents } from "../../../services/db/turns.ts";
+import { deregisterWorker, HEARTBEAT, markWorkerGone } from "../../../services/db/workers.ts";
+import { claimRow, type Metastore, startMetastore } from "../../support/metastore.ts";
+
+let store: Metastore;
+beforeAll(async () => {
+  store = await startMetastore();
+});
+afterAll(() => store?.stop());
+
+const answered = { state: "answered", cause: "answered", message: null } as const;
+
+async function claimed(turn: { id: string; queueJob: string }, worker: string) {
+  const claim = await claimRow(store.db, { kind: "chat", ...turn }, worker);
+  if (typeof claim === "string") throw new Error(`the claim is ${claim}`);
+  return claim;
+}
+
+test("the deltas of turns that ended long ago are forgotten; answer, tool calls and end stay, as does a running turn", async () => {
+  await store.worker("worker-old");
+  const [old, running] = [await store.turn(), await store.turn()];
+  const events = [
+    { kind: "delta", data: { text: "kept " } },
+    { kind: "tool", data: { id: "t", name: "run_sql" } },
+    { kind: "delta", data: { text: "whole" } },
+  ] as const;
+  const claims = [await claimed(old, "worker-old"), await claimed(running, "worker-old")] as const;
+  for (const claim of claims) await appendTurnEvents(store.db, claim, events);
+  await endTurn(store.db, claims[0], answered);
+  const kinds = async (id: string) => (await listTurnEvents(store.db, id, 0)).map(({ kind }) => kind);
+  const whole = await kinds(old.id);
+  expect(whole).toContain("delta");
+  await forgetDeltas(store.db, 31);
+  expect(await kinds(old.id)).toEqual(whole);
+  await forgetDeltas(store.db, 0);
+  expect(await kinds(old.id)).toEqual(whole.filter((kind) => kind !== "delta"));
+  expect(await kinds(running.id)).toContain("delta");
+  const { rows } = await store.db.query("SELECT answer FROM owl.turn WHERE id = $1", [old.id]);
+  expect(rows).toEqual([{ answer: "kept whole" }]);
+});
+
+test("a beat on its way while its worker deregisters takes it not for gone and changes nothing; one that is gone is told", async () => {
+  const counts = { finished: 3, handedBack: 0, cut: 0 };
+  const beat = async (id: string) =>
+    (await store.db.query(HEARTBEAT, [id, JSON.stringify({ chat: 1 }), JSON.stringify({})])).rowCount;
+  await store.worker("worker-leaving");
+  await store.worker("worker-lost");
+  expect(await beat("worker-leaving")).toBe(1);
+  await deregisterWorker(store.db, "worker-leaving", counts);
+  expect(await beat("worker-leaving")).toBe(1);
+  const { rows } = await store.db.query("SELECT jobs, counts FROM owl.worker WHERE id = 'worker-leaving'");
+  expect(rows).toEqual([{ jobs: {}, counts }]);
+  await markWorkerGone(store.db, "worker-lost");
+  expect(await beat("worker-lost")).toBe(0);
+});
