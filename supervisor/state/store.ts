@@ -4,9 +4,12 @@
 
 import { chmodSync, existsSync, readFileSync, renameSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { asError } from "../../config/errors.ts";
+import { asError, OwlError } from "../../config/errors.ts";
 
 const FORMAT = 1;
+/** At the start another process may hold the file: whoever reads it first after a kill puts its log in order. */
+const OPEN_WAIT_MS = 10_000;
+const BUSY_WAIT_MS = 2_000;
 const KEEP_EVENTS = 20_000;
 const TABLES = {
   counter: "name",
@@ -53,32 +56,67 @@ export interface OpenedStore {
   readonly setAside: { readonly path: string; readonly reason: string } | null;
 }
 
-/** Opens (or makes) the state file. A damaged one, or one of a newer owld, is kept aside under a name with `stamp`. */
-export function openStore(file: string, stamp: string): OpenedStore {
+/**
+ * Opens (or makes) the state file. A damaged one, or one of a newer owld, is kept aside under a name with `stamp`; one
+ * that is whole but not to be had now (locked, no right, no space) is left where it is and told: `state.unusable`.
+ */
+export function openStore(file: string, stamp: string, openWaitMs = OPEN_WAIT_MS): OpenedStore {
   try {
-    return { store: createStore(openDatabase(file)), setAside: null };
+    return { store: readStore(file, openWaitMs), setAside: null };
   } catch (error) {
-    if (!existsSync(file)) throw error;
+    if (!isUnfit(error)) throw unusable(file, asError(error));
     const reason = asError(error).message;
-    if (/unable to open|readonly|full|I\/O|permission/i.test(reason)) throw error;
     const path = `${file.replace(/owl\.sqlite$/, "")}owl.sqlite.damaged-${stamp}`;
     renameSync(file, path);
     for (const suffix of ["-wal", "-shm"]) if (existsSync(file + suffix)) renameSync(file + suffix, path + suffix);
-    return { store: createStore(openDatabase(file)), setAside: { path, reason } };
+    return { store: readStore(file, openWaitMs), setAside: { path, reason } };
   }
 }
 
-function openDatabase(file: string): DatabaseSync {
-  const database = new DatabaseSync(file);
+/** What lies in the file is nothing this owld can go on from, whenever it looks again. */
+class Unfit extends Error {}
+
+/** SQLite's primary result codes that tell of a file's content: ERROR (other tables than ours), CORRUPT, NOTADB. */
+const UNFIT_CODES: readonly number[] = [1, 11, 26];
+
+function isUnfit(error: unknown): boolean {
+  if (error instanceof Unfit || error instanceof SyntaxError) return true;
+  const { errcode } = error as { readonly errcode?: unknown };
+  return typeof errcode === "number" && UNFIT_CODES.includes(errcode & 0xff);
+}
+
+function unusable(file: string, error: Error): OwlError {
+  const isLocked = /locked|busy/i.test(error.message);
+  return new OwlError("state.unusable", `The state file ${file} cannot be used: ${error.message}.`, {
+    next: isLocked
+      ? `End the program that holds it (see: fuser -v ${file}), then start owld again.`
+      : "Make it readable and writable for this user, free some space, then start owld again.",
+    cause: error,
+  });
+}
+
+function readStore(file: string, waitMs: number): Store {
+  const database = openDatabase(file, waitMs);
+  try {
+    return createStore(database);
+  } catch (error) {
+    // Closed later, by the garbage collector, it would take the log of the file that has this name then.
+    database.close();
+    throw error;
+  }
+}
+
+function openDatabase(file: string, waitMs: number): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: waitMs });
   try {
     chmodSync(file, 0o600);
-    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 2000");
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
     const check = database.prepare("PRAGMA quick_check").get() as { quick_check?: string } | undefined;
-    if (check?.quick_check !== "ok") throw new Error(`it is damaged (${check?.quick_check ?? "no answer"})`);
+    if (check?.quick_check !== "ok") throw new Unfit(`it is damaged (${check?.quick_check ?? "no answer"})`);
     const { user_version: found } = database.prepare("PRAGMA user_version").get() as { user_version: number };
-    if (found > FORMAT) throw new Error(`it is of a newer version of Owl (format ${found}, this one knows ${FORMAT})`);
+    if (found > FORMAT) throw new Unfit(`it is of a newer version of Owl (format ${found}, this one knows ${FORMAT})`);
     database.exec(readFileSync(new URL("./schema.sql", import.meta.url), "utf8"));
-    database.exec(`PRAGMA user_version = ${FORMAT}`);
+    database.exec(`PRAGMA user_version = ${FORMAT}; PRAGMA busy_timeout = ${BUSY_WAIT_MS}`);
     return database;
   } catch (error) {
     database.close();

@@ -69,6 +69,33 @@ test("a file of a newer version is set aside with that reason", () => {
   store.close();
 });
 
+test("a whole file that somebody holds is not taken for a damaged one: it stays, and owld says what to do", () => {
+  const first = openStore(file, "t").store;
+  first.put("fact", "kept", 1);
+  first.close();
+  const holder = new DatabaseSync(file);
+  holder.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+  expect(() => openStore(file, "t", 0)).toThrow(/cannot be used: database is locked/);
+  holder.exec("ROLLBACK");
+  holder.close();
+  expect(readdirSync(directory)).toEqual(["owl.sqlite"]);
+  const { store, setAside } = openStore(file, "t", 0);
+  expect(setAside).toBeNull();
+  expect(store.all("fact").get("kept")).toBe(1);
+  store.close();
+});
+
+test("a file with documents that are none is set aside", () => {
+  openStore(file, "t").store.close();
+  const database = new DatabaseSync(file);
+  database.exec("INSERT INTO fact VALUES ('cut', '{\"half\":')");
+  database.close();
+  const { store, setAside } = openStore(file, "d");
+  expect(setAside?.reason).toMatch(/JSON/);
+  expect(store.all("fact").size).toBe(0);
+  store.close();
+});
+
 test("while nothing can be written it goes on from memory, and writes it all once it can", () => {
   const { store } = openStore(file, "t");
   const blocker = new DatabaseSync(file);
