@@ -78,7 +78,8 @@ function rowsText(page: string, ageAt: string): string {
            d.state <> 'running' OR EXISTS (SELECT 1 FROM owl.worker w WHERE w.id = d.claimed_by AND ${living(ageAt)})
              AS "workerLives",
            d.created_at AS "createdAt", d.claimed_at AS "startedAt", d.ended_at AS "endedAt",
-           (extract(epoch FROM greatest(clock_timestamp() - d.since, interval '0')) * 1000)::float8 AS "ageMs",
+           CASE WHEN d.since IS NOT NULL
+             THEN greatest(extract(epoch FROM clock_timestamp() - d.since) * 1000, 0)::float8 END AS "ageMs",
            (extract(epoch FROM p.at) * 1000000)::bigint::text AS cursor
       FROM page p CROSS JOIN LATERAL (${JOB_KINDS.map(details).join(" UNION ALL ")}) d
       JOIN owl.account a ON a.id = d.account_id
