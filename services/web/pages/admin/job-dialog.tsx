@@ -8,6 +8,7 @@ import { durationText, sizeText } from "../core/duration.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
+import { ownWords } from "../text/own-words.ts";
 import { languageNow, momentText, numberText, type TextKey, t } from "../text/text.ts";
 import type { JobDetailJson, JobJson } from "./jobs.ts";
 import { usePolled } from "./system.ts";
@@ -49,7 +50,7 @@ export function JobDialog({ job, onClose, onActed }: JobDialogProps): VNode {
   return (
     <Dialog title={`${t(`jobKind.${job.kind}`)} · ${t(`jobState.${shown.state}`)}`} onClose={onClose} wide>
       {failed && <Failure text={failed} onRetry={refresh} />}
-      {shown.message && <Failure text={shown.message} />}
+      {shown.message && <Failure text={ownWords(shown.message, languageNow())} />}
       {!shown.workerLives && <p class="warning">{t("jobs.noWorkerText")}</p>}
       {value ? <Facts job={value} /> : !failed && <p class="loading">{t("loading")}</p>}
       {refused && <Failure text={refused} />}

@@ -9,6 +9,7 @@ import { Confirm } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
 import { go, usePlace } from "../routes.ts";
+import { ownWords } from "../text/own-words.ts";
 import { languageNow, momentText, t, tCount } from "../text/text.ts";
 import { JobCounts } from "./job-counts.tsx";
 import { JobDialog } from "./job-dialog.tsx";
@@ -156,7 +157,7 @@ function Row({ job, hasLeft, onOpen }: RowProps): VNode {
       {job.attempt > 1 && <span class="soft">{t("jobs.attempt", { attempt: job.attempt })}</span>}
       {!job.workerLives && <span class="bad">{t("jobs.noWorker")}</span>}
       {hasLeft && <span class="soft">{t("jobs.left")}</span>}
-      {job.message && <p class="bad">{job.message}</p>}
+      {job.message && <p class="bad">{ownWords(job.message, languageNow())}</p>}
     </li>
   );
 }
