@@ -52,8 +52,10 @@ test("a beat on its way while its worker deregisters takes it not for gone and c
   expect(await beat("worker-leaving")).toBe(1);
   await deregisterWorker(store.db, "worker-leaving", counts);
   expect(await beat("worker-leaving")).toBe(1);
-  const { rows } = await store.db.query("SELECT jobs, counts FROM owl.worker WHERE id = 'worker-leaving'");
-  expect(rows).toEqual([{ jobs: {}, counts }]);
+  const { rows } = await store.db.query(
+    "SELECT jobs, counts, heartbeat_at < stopped_at AS \"isLastWord\" FROM owl.worker WHERE id = 'worker-leaving'",
+  );
+  expect(rows).toEqual([{ jobs: {}, counts, isLastWord: true }]);
   await markWorkerGone(store.db, "worker-lost");
   expect(await beat("worker-lost")).toBe(0);
 });
