@@ -12,6 +12,7 @@ import { problemSchema, sendProblem } from "./problems.ts";
 import { adminRoutes } from "./routes/admin.ts";
 import { adminLogRoutes } from "./routes/admin-logs.ts";
 import { adminUserRoutes } from "./routes/admin-users.ts";
+import { attachmentRoutes } from "./routes/attachments.ts";
 import { batchRoutes } from "./routes/batches.ts";
 import { conversationRoutes } from "./routes/conversations.ts";
 import { eventRoutes } from "./routes/events.ts";
@@ -33,6 +34,7 @@ const ROUTES: readonly Routes[] = [
   sessionRoutes,
   conversationRoutes,
   turnRoutes,
+  attachmentRoutes,
   eventRoutes,
   batchRoutes,
   internalBatchRoutes,
