@@ -4,6 +4,11 @@
 
 const FIRST_SYLLABLE = 0xac00;
 const LAST_SYLLABLE = 0xd7a3;
+/** Came to the code later than the decoder's table. */
+const LATER = [
+  [0xa2e6, "€"],
+  [0xa2e7, "®"],
+] as const;
 
 /** Characters by `lead * 256 + trail`; made at the first use. */
 let table: ReadonlyMap<number, string> | null = null;
@@ -35,6 +40,7 @@ function createTable(): ReadonlyMap<number, string> {
       if (character !== null) pairs.set(lead * 256 + trail, character);
     }
   }
+  for (const [pair, character] of LATER) pairs.set(pair, character);
   const known = new Set(pairs.values());
   const free = freePairs();
   for (let code = FIRST_SYLLABLE; code <= LAST_SYLLABLE; code++) {
@@ -49,7 +55,7 @@ function createTable(): ReadonlyMap<number, string> {
 function decodePair(decoder: TextDecoder, lead: number, trail: number): string | null {
   try {
     const text = decoder.decode(Uint8Array.of(lead, trail));
-    return [...text].length === 1 && !/\p{C}/u.test(text) ? text : null;
+    return [...text].length === 1 && !/[\p{Cc}\p{Cn}\p{Co}]/u.test(text) ? text : null;
   } catch {
     return null;
   }
