@@ -87,11 +87,10 @@ export function retryFile(conversationId: string | null, key: string): void {
 export function removeFile(conversationId: string | null, file: DraftFile): void {
   notTaken.set(0);
   put(conversationId, (now) => now.filter((other) => other.key !== file.key));
-  const own = chosen.get(file.key);
-  own?.abort.abort();
+  chosen.get(file.key)?.abort.abort();
   chosen.delete(file.key);
-  // What was uploaded before a reload, or sent before (an edited question), is left to the server's own upkeep.
-  if (!own || file.id === null) return;
+  // Of a question that is edited or taken back it may be that question's own.
+  if (file.id === null || file.id === file.key) return;
   call(`/api/attachments/${file.id}`, { method: "DELETE" }).catch(() => undefined);
 }
 
