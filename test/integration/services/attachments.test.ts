@@ -59,7 +59,7 @@ test("a file is attached, sent, seen in the turn, answered about, downloaded, an
   const turn = await client.ended(asked.body.turnId);
   expect(turn).toMatchObject({ state: "answered", attachments: [made.body] });
   expect(turn.answer).toContain("매출 2026.csv");
-  expect(turn.answer).toContain("2 rows, 2 columns");
+  expect(turn.answer).toContain("rows: 2, columns: 2");
   expect(turn.answer).toContain("| north | 12 |");
   expect((await client.call("GET", `/api/conversations/${conversation}`)).body.turns[0].attachments).toEqual([
     made.body,

@@ -17,7 +17,7 @@ test("of a table: rows, columns and the first rows", () => {
   const rows = Array.from({ length: 14 }, (_, index) => `region ${index},${index}`);
   const text = describeFile(file("sales_2026.csv", `region,sum\n${rows.join("\n")}\n`), words);
   expect(text).toContain("**sales\\_2026.csv** · ");
-  expect(text).toContain("14 rows, 2 columns");
+  expect(text).toContain("rows: 14, columns: 2");
   expect(text).toContain("| region | sum |\n| --- | --- |\n| region 0 | 0 |\n");
   expect(text).toContain("| region 9 | 9 |\n");
   expect(text).not.toContain("region 10");
@@ -26,7 +26,7 @@ test("of a table: rows, columns and the first rows", () => {
 
 test("of another text: its lines, fenced so that nothing of it is Markdown", () => {
   const text = describeFile(file("a.md", "# head\n```\ncode\n```\n"), words);
-  expect(text).toContain("4 lines");
+  expect(text).toContain("lines: 4");
   expect(text).toContain("````\n# head\n```\ncode\n```\n````\n");
   expect(text).not.toContain("Only");
   expect(describeFile(file("b.log", "line\n".repeat(40)), words)).toContain("Only the first 12 lines are shown.");
