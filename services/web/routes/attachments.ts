@@ -32,8 +32,9 @@ async function readBody(body: Readable | undefined, announced: string | undefine
         else chunks.push(chunk);
       });
       body.once("end", resolve);
-      body.once("error", reject);
-      body.once("close", () => reject(new OwlError("request.invalid", "The file broke off on its way.")));
+      const broken = () => reject(new OwlError("request.invalid", "The file broke off on its way."));
+      body.once("error", broken);
+      body.once("close", broken);
     });
   }
   return Buffer.concat(chunks);
