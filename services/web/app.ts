@@ -13,6 +13,7 @@ import { adminRoutes } from "./routes/admin.ts";
 import { adminJobRoutes } from "./routes/admin-jobs.ts";
 import { adminLogRoutes } from "./routes/admin-logs.ts";
 import { adminUserRoutes } from "./routes/admin-users.ts";
+import { attachmentRoutes } from "./routes/attachments.ts";
 import { batchRoutes } from "./routes/batches.ts";
 import { conversationRoutes } from "./routes/conversations.ts";
 import { eventRoutes } from "./routes/events.ts";
@@ -34,6 +35,7 @@ const ROUTES: readonly Routes[] = [
   sessionRoutes,
   conversationRoutes,
   turnRoutes,
+  attachmentRoutes,
   eventRoutes,
   batchRoutes,
   internalBatchRoutes,
