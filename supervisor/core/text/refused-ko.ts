@@ -6,7 +6,7 @@ const NOTHING_CHANGED = "아무것도 바꾸지 않았습니다.";
 const FREE_SPACE = "공간을 비우고(얼마나 필요한지는 `owlctl preflight`가 알려 줍니다) 업데이트를 다시 실행하십시오.";
 const SHAPE = "올바른 형식: GET /v1/openapi.json";
 const ROUTES = "모든 경로: GET /v1/openapi.json";
-const KINDS = { service: "서비스", instance: "인스턴스", rollout: "롤아웃" };
+const KINDS = { service: "서비스는", instance: "인스턴스는", rollout: "롤아웃은" };
 
 export const refusedKo: Refused = {
   internal: () => ({
@@ -27,7 +27,7 @@ export const refusedKo: Refused = {
     next: `시작: owlctl start ${service}`,
   }),
   noRollout: () => ({ sentence: "진행 중인 롤아웃이 없습니다.", next: "지난 것 보기: owlctl rollout list" }),
-  unknown: (kind, name) => `${JSON.stringify(name)}이라는 ${KINDS[kind]}은(는) 없습니다.`,
+  unknown: (kind, name) => `${JSON.stringify(name)}이라는 ${KINDS[kind]} 없습니다.`,
   didYouMean: (nearest) => `혹시 ${nearest}인가요?`,
   known: (names) => `있는 것: ${names}.`,
   noneYet: "아직 하나도 없습니다.",
