@@ -207,7 +207,8 @@ export interface Metastore {
     readonly peak: number;
     readonly byApplication: Readonly<Record<string, number>>;
   } | null>;
-  workers(): Promise<readonly WorkerStatus[] | null>;
+  /** Those at work; one that was marked gone only while it is among `living`: its process is still there. */
+  workers(living: readonly string[]): Promise<readonly WorkerStatus[] | null>;
   /** null when the database does not answer or holds no bundled application. */
   work?(): Promise<WorkFigures | null>;
   /** Summed over these workers, gone ones too; null as with `work`. */
