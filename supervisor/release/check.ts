@@ -4,9 +4,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
+import type { Language } from "../../config/config.ts";
 import { EXIT, type PreflightLine } from "../../config/control-api.ts";
-import { OwlError } from "../../config/errors.ts";
 import { pinnedNode } from "../../config/load.ts";
+import { Refusal } from "../core/text/refusal.ts";
 import type { ReleaseRef } from "../core/update-course.ts";
 
 /** What the running owld knows and a program of its own cannot read. */
@@ -17,6 +18,8 @@ export interface ReleasePreflight {
   readonly databaseUrl: string | null;
   readonly ownPids: readonly number[];
   readonly largestInstanceBytes: number | null;
+  /** In which language to say it. Absent, or not known to that release: the installation's. */
+  readonly language?: Language;
 }
 
 export const RELEASE_PREFLIGHT_ENV = "OWL_PREFLIGHT";
@@ -27,7 +30,8 @@ const BOUND_MS = 60_000;
 /**
  * The lines of that release's preflight; none for an older one that has no such program. First its owld is loaded: what
  * ends there would end at its start too, when `current` points to it and nobody is left to take it back.
- * Throws `release.owld` where it cannot be loaded, `release.config` where its code refuses the configuration, `release.preflight` where it could not judge.
+ * Throws `release.owld` where it cannot be loaded, `release.config` where its code refuses the configuration,
+ * `release.preflight` where it could not judge.
  */
 export async function checkRelease(request: {
   readonly release: ReleaseRef;
@@ -49,27 +53,21 @@ export async function checkRelease(request: {
       cancelSignal: signal,
     });
     signal.throwIfAborted();
-    const words = result.stderr.trim() || (result.failed ? result.shortMessage : "");
+    const words = result.stderr.trim() || (result.failed ? (result.shortMessage ?? "") : "");
     return { ...result, words };
   };
   if (existsSync(join(release.path, OWLD))) {
     const { failed, words } = await run([OWLD, "--version"]);
     if (failed)
-      throw new OwlError("release.owld", `owld of release ${release.version} does not start: ${errorLine(words)}`, {
-        next: "Build the release again with `npm run release`, or stay with the present one.",
-      });
+      throw new Refusal("release.owld", (text) => text.refused.release.owld(release.version, errorLine(words)));
   }
   if (!existsSync(join(release.path, SCRIPT))) return [];
   const { words, ...result } = await run([SCRIPT]);
   if (result.exitCode === EXIT.config)
-    throw new OwlError("release.config", `Release ${release.version} does not accept the configuration: ${words}`, {
-      next: "Correct owl.yaml first, or stay with the present release.",
-    });
+    throw new Refusal("release.config", (text) => text.refused.release.configuration(release.version, words));
   const lines = linesOf(result.stdout);
   if (result.failed || lines === null)
-    throw new OwlError("release.preflight", `The preflight of release ${release.version} did not run: ${words}`, {
-      next: "Build the release again with `npm run release`, or stay with the present one.",
-    });
+    throw new Refusal("release.preflight", (text) => text.refused.release.preflight(release.version, words));
   return lines;
 }
 
