@@ -4,8 +4,10 @@
 
 import type { Logger } from "pino";
 import type { Rollout, Status } from "../config/control-api.ts";
-import { asError, OwlError } from "../config/errors.ts";
+import { asError } from "../config/errors.ts";
 import type { Clock } from "../config/time.ts";
+import { wordsOf } from "./core/text/refusal.ts";
+import type { Text } from "./core/text/text.ts";
 import type { Bulletin, PostedOffer } from "./ports.ts";
 import type { Store } from "./state/store.ts";
 
@@ -18,6 +20,8 @@ export interface ApprovalParts {
   readonly store: Store;
   readonly log: Pick<Logger, "info" | "warn">;
   readonly bulletin: Bulletin;
+  /** What is written down is written once, in this. */
+  readonly record: Text;
   readonly status: () => Promise<Status>;
   readonly offers: () => Promise<readonly PostedOffer[]>;
   readonly restart: (services: readonly string[] | null) => Promise<Rollout>;
@@ -63,9 +67,8 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     try {
       taken = { rollout: (await begin()).id, refused: null };
     } catch (caught) {
-      const error = asError(caught);
-      const next = error instanceof OwlError && error.next !== undefined ? ` ${error.next}` : "";
-      taken = { rollout: null, refused: `${error.message}${next}` };
+      const { sentence, next } = wordsOf(caught, parts.record);
+      taken = { rollout: null, refused: `${sentence}${next === undefined ? "" : ` ${next}`}` };
     }
     store.put("fact", key, taken);
     return taken;

@@ -12,6 +12,7 @@ import type {
 } from "../config/control-api.ts";
 import type { ProxyCounters, RoutingTable } from "../config/proxy-feed.ts";
 import type { MonotonicMs, WallMs } from "../config/time.ts";
+import type { Text } from "./core/text/text.ts";
 
 /** Who a process is: a recycled pid has another start time, another boot another id. Compared whole, always. */
 export interface ProcessIdentity {
@@ -235,12 +236,13 @@ export interface DatabaseService {
 }
 
 export interface Preflight {
-  run(): Promise<readonly PreflightLine[]>;
+  /** Everything, in that language; without one in the installation's. */
+  run(text?: Text): Promise<readonly PreflightLine[]>;
   /**
    * What bears on replacing processes by this configuration, within 1.5 s: no endpoints, nothing an update alone needs.
-   * A silent database is a WARN here, for owld needs none to restart things.
+   * A silent database is a WARN here, for owld needs none to restart things. Read once, said in any language.
    */
-  quick(config: Config): Promise<readonly PreflightLine[]>;
+  quick(config: Config): Promise<(text: Text) => readonly PreflightLine[]>;
 }
 
 export interface InstanceLogs {

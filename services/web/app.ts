@@ -10,6 +10,7 @@ import type { Routes, WebDeps } from "./deps.ts";
 import { servePages } from "./pages/serve.ts";
 import { problemSchema, sendProblem } from "./problems.ts";
 import { adminRoutes } from "./routes/admin.ts";
+import { adminJobRoutes } from "./routes/admin-jobs.ts";
 import { adminLogRoutes } from "./routes/admin-logs.ts";
 import { adminUserRoutes } from "./routes/admin-users.ts";
 import { attachmentRoutes } from "./routes/attachments.ts";
@@ -46,6 +47,7 @@ const ROUTES: readonly Routes[] = [
   adminRoutes,
   adminUserRoutes,
   adminLogRoutes,
+  adminJobRoutes,
 ];
 
 /** Paths of /api that need no session. */

@@ -3,18 +3,20 @@
 
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, stat } from "node:fs/promises";
-import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config, ServiceConfig } from "../../config/config.ts";
 import type { PreflightLine, Rollout, Status, WorkerStatus } from "../../config/control-api.ts";
-import { asError, invariant, OwlError } from "../../config/errors.ts";
+import { asError, invariant } from "../../config/errors.ts";
 import type { HomePaths } from "../../config/home.ts";
 import { CODE_ROOT } from "../../config/load.ts";
 import type { Clock, Random } from "../../config/time.ts";
 import { type Approvals, createApprovals } from "../approvals.ts";
 import type { Manifest } from "../core/manifest.ts";
+import { Refusal, wordsOf } from "../core/text/refusal.ts";
+import type { Text } from "../core/text/text.ts";
 import type { ReleaseRef, UpdateCourse } from "../core/update-course.ts";
+import type { UpdatePlanned, UpdateRefused } from "../core/update-plan.ts";
 import type { InstanceBook } from "../instance-book.ts";
 import type { Journal } from "../journal.ts";
 import type { Measures } from "../measures.ts";
@@ -31,6 +33,7 @@ import type { Store } from "../state/store.ts";
 import { createUpdateRunner } from "../update-runner.ts";
 import { createUpdateSteps } from "../update-steps.ts";
 import { createUpdates, type Updates } from "../updates.ts";
+import { askThroughProxy } from "./smoke.ts";
 
 export interface ReleaseParts {
   readonly clock: Clock;
@@ -49,6 +52,8 @@ export interface ReleaseParts {
   readonly config: () => Config;
   readonly workers: () => readonly WorkerStatus[] | null;
   readonly preflight: () => Promise<readonly PreflightLine[]>;
+  /** What is written down is written once, in this. */
+  readonly record: Text;
   readonly status: () => Promise<Status>;
   readonly restart: (services: readonly string[] | null) => Promise<Rollout>;
   readonly refuseWhileBusy: () => void;
@@ -74,7 +79,6 @@ export interface Releases {
 }
 
 const DATABASE_MS = 60_000;
-const SMOKE_MS = 5_000;
 const RETRY_AFTER_S = 10;
 
 export function createReleases(parts: ReleaseParts): Releases {
@@ -113,9 +117,7 @@ export function createReleases(parts: ReleaseParts): Releases {
     const untilMs = clock.monotonicMs() + DATABASE_MS;
     while (database.url() === null) {
       if (clock.monotonicMs() > untilMs)
-        throw new OwlError("update.database", "The database is not up, so nothing can be compared with it.", {
-          next: "See why: owlctl events",
-        });
+        throw new Refusal("update.database", ({ refused }) => refused.update.noDatabase());
       await clock.sleep(100);
     }
   }
@@ -133,7 +135,7 @@ export function createReleases(parts: ReleaseParts): Releases {
     };
   }
 
-  const judged = (release: ReleaseRef, signal: AbortSignal) =>
+  const judged = (release: ReleaseRef, text: Text, signal: AbortSignal) =>
     checkRelease({
       release,
       home: paths.home,
@@ -144,35 +146,10 @@ export function createReleases(parts: ReleaseParts): Releases {
         databaseUrl: database.url(),
         ownPids: [process.pid, ...parts.proxies.processes().map(({ pid }) => pid)],
         largestInstanceBytes: parts.measures.largestRssBytes(parts.config().services.map(({ name }) => name)),
+        language: text.language,
       },
       signal,
     });
-
-  /** One request through the proxy, as a user would make it. */
-  async function smoke(signal: AbortSignal): Promise<void> {
-    const { proxy } = parts.config();
-    const [address] = proxy.listen;
-    invariant(address !== undefined, "the proxy listens somewhere");
-    // Behind TLS the front is asked by its plain redirect, if there is one; its certificate is not ours to judge.
-    if (proxy.tls !== null) return;
-    const host = address.host === "0.0.0.0" || address.host === "::" ? "127.0.0.1" : address.host;
-    const status = await new Promise<number>((resolve, reject) => {
-      const asked = httpRequest(
-        { host, port: address.port, path: "/", headers: { host: "localhost" }, signal, timeout: SMOKE_MS },
-        (response) => {
-          response.resume();
-          resolve(response.statusCode ?? 0);
-        },
-      );
-      asked.on("timeout", () => asked.destroy(new Error(`no answer within ${SMOKE_MS / 1_000} s`)));
-      asked.on("error", reject);
-      asked.end();
-    }).catch((error: unknown) => {
-      throw new OwlError("update.smoke", `A request through the proxy failed: ${asError(error).message}.`);
-    });
-    if (status === 0 || status >= 500)
-      throw new OwlError("update.smoke", `A request through the proxy was answered with ${status}.`);
-  }
 
   function settle(course: UpdateCourse): void {
     invariant(course.to !== null, "a release serves before it is settled");
@@ -192,6 +169,7 @@ export function createReleases(parts: ReleaseParts): Releases {
     journal: parts.journal,
     rollouts: parts.rollouts,
     log,
+    record: parts.record,
     steps: createUpdateSteps({
       clock,
       book,
@@ -201,14 +179,15 @@ export function createReleases(parts: ReleaseParts): Releases {
       workers: parts.workers,
       preflight: parts.preflight,
       stage,
-      checkRelease: judged,
+      checkRelease: (release, signal) => judged(release, parts.record, signal),
+      record: parts.record,
       async compare(course) {
         invariant(course.to !== null, "a release is staged before it is compared");
-        return await updates.assess(course.to, course.overlapAsked);
+        return await updates.assess(course.to, course.overlapAsked, parts.record);
       },
       manifest: (release) => readManifest(release.path),
       database: () => database.updates(),
-      smoke,
+      smoke: (signal) => askThroughProxy(parts.config().proxy, signal),
       tail: createInstanceLogs({ directory: paths.logs, clock, living: () => new Set() }).tail,
       settle,
       async prune(course) {
@@ -260,7 +239,6 @@ export function createReleases(parts: ReleaseParts): Releases {
     running,
     bundled: parts.config().bundled,
     managed: parts.config().database === null,
-    language: () => parts.config().language,
     preflight: judged,
     newerJobs: (formats) => database.updates().newerJobs(formats),
     refuseWhileBusy: parts.refuseWhileBusy,
@@ -292,8 +270,8 @@ export function createReleases(parts: ReleaseParts): Releases {
       const manifest = await manifestOf(release);
       if (manifest === null) continue;
       const { files: _files, links: _links, ...rest } = manifest;
-      const plan = await updates.assess(release, false);
-      found.push({ version: release.version, manifest: rest, plan: { ...plan }, notes: manifest.notes.en.join("\n") });
+      const plan = shownPlan(await updates.assess(release, false, parts.record), parts.record);
+      found.push({ version: release.version, manifest: rest, plan, notes: manifest.notes.en.join("\n") });
     }
     return found;
   }
@@ -314,7 +292,7 @@ export function createReleases(parts: ReleaseParts): Releases {
       const { version } = await stage(path, new AbortController().signal);
       parts.journal.write({ type: "release.offered", message: `Release ${version} from incoming/ is offered.` });
     } catch (error) {
-      parts.journal.write({ type: "release.refused", message: `${path}: ${asError(error).message}` });
+      parts.journal.write({ type: "release.refused", message: `${path}: ${wordsOf(error, parts.record).sentence}` });
     }
   }
 
@@ -368,6 +346,7 @@ export function createReleases(parts: ReleaseParts): Releases {
         clock,
         store,
         log,
+        record: parts.record,
         bulletin: createBulletin(url),
         status: parts.status,
         offers,
@@ -383,6 +362,13 @@ export function createReleases(parts: ReleaseParts): Releases {
       await approvals?.stop();
     },
   };
+}
+
+/** As the pages read it. */
+function shownPlan(plan: UpdatePlanned | UpdateRefused, text: Text): Readonly<Record<string, unknown>> {
+  if (plan.verdict === "planned") return { ...plan };
+  const { sentence, next } = plan.words(text);
+  return { verdict: plan.verdict, code: plan.code, reason: sentence, next };
 }
 
 /** What the proxy's code is: a hash over its files; of code without a manifest only that it has none. */

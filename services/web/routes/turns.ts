@@ -3,10 +3,10 @@
 import { OwlError } from "../../../config/errors.ts";
 import { hasTurnEnded } from "../../core/turn.ts";
 import { attachToTurn } from "../../db/attachments.ts";
-import { requestStop } from "../../db/claims.ts";
-import { acceptTurn, endQueuedTurn, findTurn, listTurnEvents, queuePosition, type TurnRow } from "../../db/turns.ts";
+import { acceptTurn, findTurn, listTurnEvents, queuePosition, type TurnRow } from "../../db/turns.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
+import { stopJob } from "../job-requests.ts";
 import { ATTACHMENTS_A_QUESTION } from "../pages/core/attached.ts";
 import { accountOf } from "../sessions.ts";
 import { idParams, TEXT_LIMIT, turnJson, turnSchema } from "./turn-json.ts";
@@ -156,10 +156,7 @@ export const turnRoutes: Routes = (app, deps) => {
     },
     async (request, reply) => {
       const turn = await find(request.params.id, accountOf(request).id);
-      await deps.db.transaction(async (sql) => {
-        const ended = await endQueuedTurn(sql, turn.id, { state: "stopped", cause: "stopped", message: null });
-        if (!ended) await requestStop(sql, "chat", turn.id);
-      });
+      await stopJob(deps, "chat", turn.id);
       return reply.code(202).send({ turnId: turn.id });
     },
   );
