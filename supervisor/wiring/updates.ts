@@ -194,7 +194,8 @@ export function createReleases(parts: ReleaseParts): Releases {
       tail: createInstanceLogs({ directory: paths.logs, clock, living: () => new Set() }).tail,
       settle,
       async prune(course) {
-        const gone = await pruneReleases(paths, ledger);
+        const inUse = [course.from.version, ...book.all().map(({ release }) => release)];
+        const gone = await pruneReleases(paths, ledger, inUse);
         await keepCopies(course.copy);
         return gone;
       },
