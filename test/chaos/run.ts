@@ -43,7 +43,7 @@ export interface RunWanted {
   /** The code that is started; null: this checkout, in which no fault from within can be made. */
   readonly root: string | null;
   /** What updates go to; null: no update in this run. */
-  readonly releases: Pick<ChaosReleases, "good" | "migrating" | "broken"> | null;
+  readonly releases: Omit<ChaosReleases, "remove"> | null;
   /** Lanes of turns, playbooks, plain requests; recordings of the archive. */
   readonly load: {
     readonly turns: number;
