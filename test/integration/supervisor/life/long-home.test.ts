@@ -47,7 +47,8 @@ test("with paths of just 107 bytes owld, its services and owlctl find each other
   const home = homeFor(107);
   mkdirSync(home);
   small = await createOwldHome(YAML, home);
-  const owld = small.start();
+  // The short place is made where temporary files go.
+  const owld = small.start({ TMPDIR: base });
   await owld.until(({ state }) => state === "steady");
   const { code, out, err } = await ctl(home);
   expect([code, err]).toEqual([0, ""]);
@@ -59,7 +60,7 @@ test("with paths of just 107 bytes owld, its services and owlctl find each other
   owld.child.kill("SIGKILL");
   await owld.exited;
   // The next one finds the services at the short place of before.
-  const next = small.start();
+  const next = small.start({ TMPDIR: base });
   const after = await next.until(({ state }) => state === "steady");
   expect(after.services[0]?.instances.map(({ id }) => id)).toEqual(["one-1"]);
   expect((await fetch(`http://127.0.0.1:${small.port}/`)).status).toBe(200);
