@@ -20,6 +20,7 @@ import type { UpdatePlanned, UpdateRefused } from "../core/update-plan.ts";
 import type { InstanceBook } from "../instance-book.ts";
 import type { Journal } from "../journal.ts";
 import type { Measures } from "../measures.ts";
+import { createNewerJobs } from "../newer-jobs.ts";
 import type { DatabaseService, PostedOffer, ProxySet } from "../ports.ts";
 import { createBulletin } from "../postgres/bulletin.ts";
 import { createInstanceLogs } from "../process/log-file.ts";
@@ -47,6 +48,8 @@ export interface ReleaseParts {
   readonly measures: Measures;
   readonly database: DatabaseService;
   readonly paths: HomePaths;
+  /** Said in `status`. */
+  readonly warnings: Map<string, string>;
   readonly version: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly config: () => Config;
@@ -260,6 +263,18 @@ export function createReleases(parts: ReleaseParts): Releases {
     figures,
   });
 
+  const newerJobs = createNewerJobs({
+    clock,
+    warnings: parts.warnings,
+    async count() {
+      const formats = (await manifestOf(serving()))?.jobKinds ?? null;
+      return formats === null || database.url() === null ? null : await database.updates().newerJobs(formats);
+    },
+    sentence: parts.record.recorded.newerJobs,
+    // The metastore's own watch says that it is away.
+    failed: (error) => log.debug({ err: asError(error) }, "jobs of a newer format were not counted"),
+  });
+
   /** Staged releases other than the running one, those lying in incoming/ staged first. */
   async function offers(): Promise<readonly PostedOffer[]> {
     const arrived = await readdir(paths.incoming).catch(() => [] as string[]);
@@ -356,8 +371,10 @@ export function createReleases(parts: ReleaseParts): Releases {
         rollout: parts.rollouts.get,
       });
       approvals.start();
+      newerJobs.start();
     },
     async stop() {
+      await newerJobs.stop();
       await runner.stop();
       await renewing;
       await approvals?.stop();

@@ -9,6 +9,8 @@ export const recordedEn = {
   stopped: (service: string) => `${service} is stopped by an operator.`,
   byOperator: "stopped by an operator",
   killedByOperator: "killed by an operator",
+  newerJobs: (count: number) =>
+    `${count} ${count === 1 ? "job waits" : "jobs wait"} in a format that the running release does not know: turns among them are closed at their claim limit, the others wait. Update to the release they were accepted under: owlctl update ARCHIVE`,
 };
 
 export type Recorded = typeof recordedEn;

@@ -8,4 +8,6 @@ export const recordedKo: Recorded = {
   stopped: (service) => `운영자가 ${service}을(를) 멈춥니다.`,
   byOperator: "운영자가 멈춤",
   killedByOperator: "운영자가 강제 종료함",
+  newerJobs: (count) =>
+    `지금 릴리스가 모르는 형식의 작업 ${count}개가 기다립니다. 그중 턴은 대기 한도에 닫히고 나머지는 계속 기다립니다. 그 작업을 접수한 릴리스로 업데이트하세요: owlctl update ARCHIVE`,
 };
