@@ -70,7 +70,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
   const { log, environment, version } = parts;
   let config = parts.config;
   const ground = openFoundation(config, log);
-  const { clock, paths, store, warnings, table, spawner, mark, journal, measures } = ground;
+  const { clock, paths, store, warnings, spawner, mark, journal, measures } = ground;
   const startedAt = clock.now();
   const broken = Promise.withResolvers<never>();
   // Heard by main through `broken`; without a listener it would end the process by itself.
@@ -140,10 +140,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
     broken: (error) => log.error({ err: error }, "a health check failed by itself"),
   });
   const lookout = createExitedLookout({
-    clock,
-    table,
-    mark,
-    journal,
+    ...ground,
     failed: (error) => log.error({ err: error }, "left-over processes were not looked for"),
   });
   const instances: Instances = createInstances({
@@ -360,7 +357,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
       bringingUp = bringUpDatabase();
     },
     async stop() {
-      journal.write({ type: "owld.stopping", message: "owld stops everything in order." });
+      journal.write({ type: "owld.stopping", message: ground.record.recorded.stopping });
       lifetime.abort(new OwlError("supervisor.stopping", "owld is stopping."));
       await bringingUp;
       await releases.stop();

@@ -220,7 +220,7 @@ export function createReleases(parts: ReleaseParts): Releases {
   /** The way back failed: what it should have led to is a person's to use and to remove. */
   function keepForRescue(rollout: string, copy: string): void {
     store.put("fact", "copies for rescue", [...new Set([...rescue(), copy])]);
-    const message = `The copy of the database from before the update stays at ${copy}.`;
+    const message = parts.record.recorded.update.copyKept(copy);
     parts.journal.write({ type: "update.copyKept", rollout, message });
   }
 
@@ -290,7 +290,7 @@ export function createReleases(parts: ReleaseParts): Releases {
     store.put("fact", key, { seen, done: true });
     try {
       const { version } = await stage(path, new AbortController().signal);
-      parts.journal.write({ type: "release.offered", message: `Release ${version} from incoming/ is offered.` });
+      parts.journal.write({ type: "release.offered", message: parts.record.recorded.update.offered(version) });
     } catch (error) {
       parts.journal.write({ type: "release.refused", message: `${path}: ${wordsOf(error, parts.record).sentence}` });
     }
@@ -305,7 +305,7 @@ export function createReleases(parts: ReleaseParts): Releases {
       parts.journal.write({
         type: "proxy.renewing",
         service: "proxy",
-        message: "The proxy's code changed: it is replaced.",
+        message: parts.record.recorded.update.proxyRenewed,
       });
       await parts.proxies.replace();
     }
