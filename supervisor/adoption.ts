@@ -8,7 +8,7 @@ import type { Config } from "../config/config.ts";
 import type { HomePaths } from "../config/home.ts";
 import type { Clock } from "../config/time.ts";
 import { type Instance, isLiving, numberOf } from "./core/instance.ts";
-import type { Text } from "./core/text/text.ts";
+import type { Sentence, Text } from "./core/text/text.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import { exitFifo } from "./instance-launch.ts";
 import type { Instances } from "./instances.ts";
@@ -44,9 +44,9 @@ export interface Adopted {
 }
 
 /** One sentence for `status`. */
-export function describeStrays(strays: readonly MarkedProcess[]): string {
+export function describeStrays(strays: readonly MarkedProcess[]): Sentence {
   const named = strays.map(({ identity, command }) => `${identity.pid} (${command})`).join(", ");
-  return `Processes of earlier instances nobody owns live on: ${named}. End them by hand when they are not wanted.`;
+  return ({ warnings }) => warnings.strays(named);
 }
 
 /** Takes over everything that lives; to be called before the first decision. */

@@ -8,7 +8,7 @@ import type { Clock } from "../config/time.ts";
 import { formatSize } from "../config/units.ts";
 import { assessBudget, overDeclared } from "./core/connection-budget.ts";
 import { isLiving, isServing } from "./core/instance.ts";
-import type { Text } from "./core/text/text.ts";
+import type { Sentence, Text } from "./core/text/text.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import type { Journal } from "./journal.ts";
 import type { Measures } from "./measures.ts";
@@ -52,7 +52,7 @@ export interface Surroundings {
   connections(): ConnectionsStatus | null;
   workers(): readonly WorkerStatus[] | null;
   /** Instances that opened more connections than they declared. */
-  warnings(): readonly string[];
+  warnings(): readonly Sentence[];
   connectionLimit(): number | null;
   freeMemoryBytes(): number | null;
 }

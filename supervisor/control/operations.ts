@@ -43,7 +43,7 @@ export interface OperationParts extends WhyParts {
   /** Reads owl.yaml again. Throws `config.invalid`. */
   readonly loadConfig: () => Config;
   readonly useConfig: (config: Config) => void;
-  readonly status: () => Promise<Status>;
+  readonly status: (text?: Text) => Promise<Status>;
   readonly connectionLimit: () => number | null;
   readonly isStopping: () => boolean;
   readonly wake: () => void;

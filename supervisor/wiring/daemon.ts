@@ -11,6 +11,8 @@ import { systemRandom } from "../../config/system-time.ts";
 import { adoptInstances, describeStrays } from "../adoption.ts";
 import { createOperations, refuseBusy } from "../control/operations.ts";
 import { isComplete } from "../core/supervisor-state.ts";
+import { en } from "../core/text/en.ts";
+import type { Sentence, Text } from "../core/text/text.ts";
 import { startDatabase } from "../database-start.ts";
 import { createExitedLookout } from "../exited-lookout.ts";
 import { createHealthWatch } from "../health-watch.ts";
@@ -215,12 +217,9 @@ export function createDaemon(parts: DaemonParts): Daemon {
     return { config, instances: book.all(), wishes, crashesOf: instances.crashesOf, nowMs: clock.monotonicMs() };
   }
 
-  function status() {
+  function status(text: Text) {
     const failing = store.failing();
-    const full =
-      failing === null
-        ? []
-        : [`The state file cannot be written (${failing}): supervision goes on from memory, rollouts wait.`];
+    const full: Sentence[] = failing === null ? [] : [(t) => t.warnings.diskFull(failing)];
     return buildStatus({
       ...facts(),
       version,
@@ -234,7 +233,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
       workers: surroundings.workers(),
       stopping: supervisor.isStopping(),
       settled,
-      warnings: [...warnings.values(), ...full, ...surroundings.warnings()],
+      warnings: [...warnings.values(), ...full, ...surroundings.warnings()].map((say) => say(text)),
     });
   }
 
@@ -305,9 +304,9 @@ export function createDaemon(parts: DaemonParts): Daemon {
       config = next;
       wake();
     },
-    status: async () => {
+    status: async (text = ground.record) => {
       await Promise.all([refreshCounters(), surroundings.refresh()]);
-      return status();
+      return status(text);
     },
     workers: surroundings.workers,
     crashesOf: instances.crashesOf,
@@ -327,10 +326,10 @@ export function createDaemon(parts: DaemonParts): Daemon {
 
   async function bringUpDatabase(): Promise<void> {
     const say = (message: string) => void journal.write({ type: "database.progressed", message });
-    const warn = (message: string | null): void => {
+    const warn = (message: Sentence | null): void => {
       if (message === null) warnings.delete("database");
       else warnings.set("database", message);
-      if (message !== null) log.error(message);
+      if (message !== null) log.error(message(en));
     };
     const isAnyRunning = () => book.all().length > 0;
     try {
