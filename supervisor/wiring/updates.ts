@@ -14,12 +14,13 @@ import type { Clock, Random } from "../../config/time.ts";
 import { type Approvals, createApprovals } from "../approvals.ts";
 import type { Manifest } from "../core/manifest.ts";
 import { Refusal, wordsOf } from "../core/text/refusal.ts";
-import type { Text } from "../core/text/text.ts";
+import type { Sentence, Text } from "../core/text/text.ts";
 import type { ReleaseRef, UpdateCourse } from "../core/update-course.ts";
 import type { UpdatePlanned, UpdateRefused } from "../core/update-plan.ts";
 import type { InstanceBook } from "../instance-book.ts";
 import type { Journal } from "../journal.ts";
 import type { Measures } from "../measures.ts";
+import { createNewerJobs } from "../newer-jobs.ts";
 import type { DatabaseService, PostedOffer, ProxySet } from "../ports.ts";
 import { createBulletin } from "../postgres/bulletin.ts";
 import { createInstanceLogs } from "../process/log-file.ts";
@@ -47,6 +48,8 @@ export interface ReleaseParts {
   readonly measures: Measures;
   readonly database: DatabaseService;
   readonly paths: HomePaths;
+  /** Said in `status`. */
+  readonly warnings: Map<string, Sentence>;
   readonly version: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly config: () => Config;
@@ -191,7 +194,8 @@ export function createReleases(parts: ReleaseParts): Releases {
       tail: createInstanceLogs({ directory: paths.logs, clock, living: () => new Set() }).tail,
       settle,
       async prune(course) {
-        const gone = await pruneReleases(paths, ledger);
+        const inUse = [course.from.version, ...book.all().map(({ release }) => release)];
+        const gone = await pruneReleases(paths, ledger, inUse);
         await keepCopies(course.copy);
         return gone;
       },
@@ -257,6 +261,17 @@ export function createReleases(parts: ReleaseParts): Releases {
       return await database.updates().writesSince(copy);
     },
     figures,
+  });
+
+  const newerJobs = createNewerJobs({
+    clock,
+    warnings: parts.warnings,
+    async count() {
+      const formats = (await manifestOf(serving()))?.jobKinds ?? null;
+      return formats === null || database.url() === null ? null : await database.updates().newerJobs(formats);
+    },
+    // The metastore's own watch says that it is away.
+    failed: (error) => log.debug({ err: asError(error) }, "jobs of a newer format were not counted"),
   });
 
   /** Staged releases other than the running one, those lying in incoming/ staged first. */
@@ -355,8 +370,10 @@ export function createReleases(parts: ReleaseParts): Releases {
         rollout: parts.rollouts.get,
       });
       approvals.start();
+      newerJobs.start();
     },
     async stop() {
+      await newerJobs.stop();
       await runner.stop();
       await renewing;
       await approvals?.stop();

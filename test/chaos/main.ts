@@ -4,10 +4,13 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { systemClock } from "../../config/system-time.ts";
-import { FAULT_NAMES, type FaultName, faultNames } from "./plan/schedule.ts";
-import { type ChaosReleases, makeReleases } from "./releases.ts";
+import { FAULT_NAMES, type FaultName, faultNames, isWithin } from "./plan/schedule.ts";
+import { type ChaosReleases, makeObedientRoot, makeReleases } from "./releases.ts";
 import { reportLines } from "./report.ts";
 import { runChaos } from "./run.ts";
+
+/** 128 + SIGINT, as shells tell it. */
+const INTERRUPTED = 130;
 
 const USAGE = `npm run chaos -- [options]
   --seed N         the run's seed (default: from the clock; it is printed)
@@ -21,6 +24,15 @@ const USAGE = `npm run chaos -- [options]
   --quiet          no timeline while it runs
 faults: ${FAULT_NAMES.join(", ")}`;
 
+/** A signal must not leave a whole Owl running behind: it is stopped first. A second signal ends at once. */
+const interruption = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.on(signal, () => {
+    if (interruption.signal.aborted) process.exit(INTERRUPTED);
+    process.stderr.write("Interrupted: what runs is stopped first; once more ends at once.\n");
+    interruption.abort();
+  });
+
 async function main(): Promise<number> {
   let wanted: ReturnType<typeof read>;
   try {
@@ -33,16 +45,22 @@ async function main(): Promise<number> {
     process.stdout.write(`${USAGE}\n`);
     return 0;
   }
+  const root = wanted.faults.some(isWithin) ? await makeObedientRoot() : null;
   const releases = wanted.updates ? await makeReleases() : null;
   try {
-    return await runAll(wanted, releases);
+    return await runAll(wanted, root?.path ?? null, releases);
   } finally {
     await releases?.remove();
+    await root?.remove();
   }
 }
 
 /** Every seed in turn; the report file is written anew after each, so that a stopped series is not lost. */
-async function runAll(wanted: ReturnType<typeof read>, releases: ChaosReleases | null): Promise<number> {
+async function runAll(
+  wanted: ReturnType<typeof read>,
+  root: string | null,
+  releases: ChaosReleases | null,
+): Promise<number> {
   let violations = 0;
   const reports: object[] = [];
   for (let n = 0; n < wanted.seeds; n++) {
@@ -53,12 +71,15 @@ async function runAll(wanted: ReturnType<typeof read>, releases: ChaosReleases |
       faults: wanted.faults,
       faultEveryMs: wanted.everyMs,
       operationEveryMs: 15_000,
+      root,
       releases,
       strict: true,
       load: { turns: 5, playbooks: 2, plain: 4, recordings: 8 },
       echo: wanted.quiet ? () => undefined : (line) => process.stderr.write(`${line}\n`),
       keep: wanted.keep,
+      interrupted: interruption.signal,
     }).catch((error: Error) => {
+      if (interruption.signal.aborted) throw error;
       // Not even begun, or given up in the middle: the other seeds are still run.
       process.stdout.write(`\nseed ${seed} came to no end: ${error.stack}\n`);
       return null;
@@ -114,4 +135,10 @@ function read() {
   };
 }
 
-process.exitCode = await main();
+const code = await main().catch((error: unknown) => {
+  if (!interruption.signal.aborted) throw error;
+  return INTERRUPTED;
+});
+// Of an interrupted run the load is still under way.
+if (interruption.signal.aborted) process.exit(code);
+process.exitCode = code;

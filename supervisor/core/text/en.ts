@@ -46,6 +46,8 @@ export const en = {
     database: (why: string) => `The database did not start: ${why}`,
     strays: (processes: string) =>
       `Processes of earlier instances nobody owns live on: ${processes}. End them by hand when they are not wanted.`,
+    newerJobs: (count: number) =>
+      `${count} ${count === 1 ? "job waits" : "jobs wait"} in a format that the running release does not know: turns among them are closed at their claim limit, the others wait. Update to the release they were accepted under: owlctl update ARCHIVE`,
     overDeclared: (instance: string, open: number, declared: number, service: string) =>
       `${instance} has ${open} connections open but declares ${declared}: raise services.${service}.connections.`,
   },
