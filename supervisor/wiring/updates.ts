@@ -14,7 +14,7 @@ import type { Clock, Random } from "../../config/time.ts";
 import { type Approvals, createApprovals } from "../approvals.ts";
 import type { Manifest } from "../core/manifest.ts";
 import { Refusal, wordsOf } from "../core/text/refusal.ts";
-import type { Text } from "../core/text/text.ts";
+import type { Sentence, Text } from "../core/text/text.ts";
 import type { ReleaseRef, UpdateCourse } from "../core/update-course.ts";
 import type { UpdatePlanned, UpdateRefused } from "../core/update-plan.ts";
 import type { InstanceBook } from "../instance-book.ts";
@@ -49,7 +49,7 @@ export interface ReleaseParts {
   readonly database: DatabaseService;
   readonly paths: HomePaths;
   /** Said in `status`. */
-  readonly warnings: Map<string, string>;
+  readonly warnings: Map<string, Sentence>;
   readonly version: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly config: () => Config;
@@ -224,7 +224,7 @@ export function createReleases(parts: ReleaseParts): Releases {
   /** The way back failed: what it should have led to is a person's to use and to remove. */
   function keepForRescue(rollout: string, copy: string): void {
     store.put("fact", "copies for rescue", [...new Set([...rescue(), copy])]);
-    const message = `The copy of the database from before the update stays at ${copy}.`;
+    const message = parts.record.recorded.update.copyKept(copy);
     parts.journal.write({ type: "update.copyKept", rollout, message });
   }
 
@@ -270,7 +270,6 @@ export function createReleases(parts: ReleaseParts): Releases {
       const formats = (await manifestOf(serving()))?.jobKinds ?? null;
       return formats === null || database.url() === null ? null : await database.updates().newerJobs(formats);
     },
-    sentence: parts.record.recorded.newerJobs,
     // The metastore's own watch says that it is away.
     failed: (error) => log.debug({ err: asError(error) }, "jobs of a newer format were not counted"),
   });
@@ -306,7 +305,7 @@ export function createReleases(parts: ReleaseParts): Releases {
     store.put("fact", key, { seen, done: true });
     try {
       const { version } = await stage(path, new AbortController().signal);
-      parts.journal.write({ type: "release.offered", message: `Release ${version} from incoming/ is offered.` });
+      parts.journal.write({ type: "release.offered", message: parts.record.recorded.update.offered(version) });
     } catch (error) {
       parts.journal.write({ type: "release.refused", message: `${path}: ${wordsOf(error, parts.record).sentence}` });
     }
@@ -321,7 +320,7 @@ export function createReleases(parts: ReleaseParts): Releases {
       parts.journal.write({
         type: "proxy.renewing",
         service: "proxy",
-        message: "The proxy's code changed: it is replaced.",
+        message: parts.record.recorded.update.proxyRenewed,
       });
       await parts.proxies.replace();
     }
