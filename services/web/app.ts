@@ -11,6 +11,7 @@ import { servePages } from "./pages/serve.ts";
 import { problemSchema, sendProblem } from "./problems.ts";
 import { adminRoutes } from "./routes/admin.ts";
 import { adminLogRoutes } from "./routes/admin-logs.ts";
+import { adminRolloutRoutes } from "./routes/admin-rollouts.ts";
 import { adminUserRoutes } from "./routes/admin-users.ts";
 import { batchRoutes } from "./routes/batches.ts";
 import { conversationRoutes } from "./routes/conversations.ts";
@@ -42,6 +43,7 @@ const ROUTES: readonly Routes[] = [
   playbookRunRoutes,
   schemaAnalysisRoutes,
   adminRoutes,
+  adminRolloutRoutes,
   adminUserRoutes,
   adminLogRoutes,
 ];

@@ -37,7 +37,7 @@ export interface LogsQuery {
 export interface Control {
   status(): Promise<Status>;
   /** Starts a rollout and returns it as it stands; the work goes on whoever listens. */
-  restart(request: RolloutRequest): Promise<Rollout>;
+  restart(request: RolloutRequest, askedBy?: string): Promise<Rollout>;
   planRestart(request: RolloutRequest): Promise<RolloutPlan>;
   /** Newest first. */
   rollouts(): Promise<readonly Rollout[]>;

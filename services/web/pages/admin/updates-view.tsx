@@ -9,6 +9,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
 import { languageNow, momentText, t, tCount } from "../text/text.ts";
+import { RollbackList } from "./rollback-view.tsx";
 import { ApprovalList, RolloutView } from "./rollout-view.tsx";
 import { type Offer, type SystemJson, type UpdateJson, usePolled } from "./system.ts";
 
@@ -46,6 +47,11 @@ export function UpdatesView(): VNode {
         ))}
       </ul>
       {rollout && <RolloutView rollout={rollout} />}
+      <RollbackList
+        rollbacks={value.rollbacks ?? []}
+        isBusy={isBusy || rollout?.state === "running"}
+        onApproved={refresh}
+      />
       <h2>{t("update.history")}</h2>
       {value.approvals.length === 0 ? (
         <p class="soft">{t("update.noHistory")}</p>
