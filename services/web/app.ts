@@ -118,8 +118,8 @@ export async function createApp(deps: WebDeps): Promise<FastifyInstance> {
     if (!OPEN.has(`${request.method} ${request.url.split("?")[0]}`)) accountOf(request);
   });
   await app.register(async (scope) => {
-    for (const routes of ROUTES) routes(scope, deps);
     servePages(scope, { language: deps.config.language });
+    for (const routes of ROUTES) routes(scope, deps);
     scope.get("/api/openapi.json", { schema: { hide: true } }, async () => app.swagger());
   });
   return app;
