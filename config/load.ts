@@ -68,6 +68,12 @@ export function loadConfig(request: LoadRequest): Config {
       runDirectory: homePaths(home).run,
     }),
   );
+  // No problem: a proxy that runs keeps its certificate, and an owld that will not start supervises nothing.
+  for (const key of ["cert", "key"] as const) {
+    const path = config.proxy.tls?.[key];
+    if (path !== undefined && !existsSync(path))
+      warnings.push(`${positions.of(["proxy", "tls", key])}: proxy.tls.${key}: there is no file ${path}`);
+  }
   const userProblem = request.userProblem ?? canBecome;
   for (const service of config.services) {
     const why = service.user === null ? null : userProblem(service.user);

@@ -1,11 +1,15 @@
 // From the text of owl.yaml to checked, parsed values with positions. Shape only: no environment, no defaults.
 
-import { LineCounter, parseDocument } from "yaml";
+import { type Document, LineCounter, parseDocument, visit } from "yaml";
 import type { z } from "zod";
+import { asError } from "./errors.ts";
 import { nearest } from "./nearest.ts";
 import { type ConfigPath, type Positions, positionsOf } from "./positions.ts";
 import { type ConfigProblem, pictureOf } from "./problems.ts";
 import { type OwlYaml, owlYaml, owlYamlJsonSchema } from "./schema.ts";
+
+/** Far more than a configuration uses; a file that unfolds without end is stopped. */
+const MAX_ALIASES = 100;
 
 export interface ParsedYaml {
   /** null when there are problems. */
@@ -22,21 +26,47 @@ export function parseOwlYaml(source: string, name: string): ParsedYaml {
     prettyErrors: false,
     merge: true,
     stringKeys: true,
-    logLevel: "silent",
+    logLevel: "error",
   });
   const positions = positionsOf(document, lines, name);
   if (document.errors.length > 0) {
     const problems = document.errors.map((error) => {
       const { line, col } = lines.linePos(error.pos[0]);
-      return { where: `${name}:${line}:${col}`, message: `not valid YAML: ${error.message.split("\n")[0]}` };
+      const why =
+        error.code === "MULTIPLE_DOCS"
+          ? "a second document begins here; the file is one"
+          : error.message.split("\n")[0];
+      return { where: `${name}:${line}:${col}`, message: `not valid YAML: ${why}` };
     });
     return { value: null, positions, problems };
   }
-  const raw = withoutEmptySections(document.toJS({ maxAliasCount: 100 }));
+  const dangling = danglingAliases(document, lines, name);
+  if (dangling.length > 0) return { value: null, positions, problems: dangling };
+  let raw: unknown;
+  try {
+    raw = withoutEmptySections(document.toJS({ maxAliasCount: MAX_ALIASES }));
+  } catch (error) {
+    // What only shows when aliases and merges are followed: too many of them, or a merge of what is no mapping.
+    const where = `${name}:1:1`;
+    return { value: null, positions, problems: [{ where, message: `not valid YAML: ${asError(error).message}` }] };
+  }
   const result = owlYaml.safeParse(raw);
   if (result.success) return { value: result.data, positions, problems: [] };
   const problems = result.error.issues.flatMap((issue) => describe(issue, raw, positions));
   return { value: null, positions, problems: problems.sort(byPlace) };
+}
+
+function danglingAliases(document: Document, lines: LineCounter, name: string): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  visit(document, {
+    Alias(_, alias) {
+      if (alias.resolve(document) !== undefined) return;
+      const { line, col } = lines.linePos(alias.range?.[0] ?? 0);
+      const message = `not valid YAML: *${alias.source} names nothing; give &${alias.source} to a value before it`;
+      problems.push({ where: `${name}:${line}:${col}`, message });
+    },
+  });
+  return problems;
 }
 
 /** A section whose lines are all commented out (`proxy:` and nothing) means the same as no section. */

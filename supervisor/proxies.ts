@@ -10,6 +10,7 @@ import { createCondition } from "./condition.ts";
 import { NO_COUNTERS, retireCounters, sumCounters } from "./core/proxy-sums.ts";
 import type { ProxyRecord, ProxySet } from "./ports.ts";
 import { type HeldListener, holdListener } from "./process/held-listeners.ts";
+import { logPath } from "./process/log-text.ts";
 import {
   createMemberFactory,
   endedEarly,
@@ -187,7 +188,7 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
     try {
       await condition.until(
         () => {
-          if (!members.has(member)) throw endedEarly(member.id);
+          if (!members.has(member)) throw endedEarly(member.id, logPath(parts.paths.logs, member.id));
           return isUp(member);
         },
         AbortSignal.any([limit.signal, lifetime.signal]),

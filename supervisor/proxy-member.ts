@@ -1,7 +1,7 @@
 // One proxy process: how it is started, adopted or started by its predecessor, and what its feed says of it.
 // Invariant: from the moment it may serve until it is gone there is exactly one member for it, and one record.
 
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ProxyConfig } from "../config/config.ts";
@@ -13,6 +13,9 @@ import type { Clock } from "../config/time.ts";
 import type { ProcessTable, ProxyRecord, ProxyRecords, RunningProcess, Spawner } from "./ports.ts";
 import { compileOnce } from "./process/compiled-code.ts";
 import { createProxyClient, type ProxyClient } from "./proxy-client.ts";
+
+/** Of a last line that is no line of its own, as much as a sentence can take. */
+const WORDS = 300;
 
 /** Name of the proxies' own entry in OWL_SERVICE; a team's service cannot be called so. */
 export const PROXY_SERVICE = "proxy";
@@ -254,10 +257,23 @@ export function stateOf(member: ProxyMember): string {
   return member.client.hello() === null ? (member.mayRoute ? "unreachable" : "starting") : "ready";
 }
 
-/** Why a process that was begun is no longer waited for. */
-export function endedEarly(id: string): OwlError {
-  return new OwlError("proxy.failed", `${id} ended before it listened.`, {
-    next: `Look at its log: owlctl logs ${id}`,
+/** Why a process that was begun is no longer waited for, in its own last words: owld itself may end over it. */
+export function endedEarly(id: string, logFile: string): OwlError {
+  const { error, next } = lastWords(logFile);
+  return new OwlError("proxy.failed", `${id} ended before it listened${error === "" ? "." : `: ${error}`}`, {
+    next: `${next}${next === "" ? "" : " "}Its log: ${logFile}`,
     data: { proxy: id },
   });
+}
+
+/** The last line of its log: a line of its own (proxy/log.ts), or what Node printed. */
+function lastWords(logFile: string): { readonly error: string; readonly next: string } {
+  let line = "";
+  try {
+    line = readFileSync(logFile, "utf8").trimEnd().split("\n").at(-1) ?? "";
+    const { error, message, next } = JSON.parse(line) as Readonly<Record<string, unknown>>;
+    return { error: String(error ?? message ?? line), next: typeof next === "string" ? next : "" };
+  } catch {
+    return { error: line.slice(0, WORDS), next: "" };
+  }
 }

@@ -3,7 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import { flushCompileCache } from "node:module";
-import { asError } from "../../config/errors.ts";
+import { asError, OwlError } from "../../config/errors.ts";
 import type { ProxySettings } from "../../config/proxy-feed.ts";
 import { systemClock, systemRandom } from "../../config/system-time.ts";
 import { descriptorLimit } from "./core/connection-cap.ts";
@@ -28,7 +28,7 @@ const proxy = await createProxy({
   random: systemRandom,
   log,
   writeAccess: (line) => process.stdout.write(line),
-});
+}).catch(end);
 // Its code is all that was wanted: Node keeps it compiled for the next process when this one ends.
 if (OWL_PROXY_LOAD_ONLY === "1") process.exit(0);
 let asked = false;
@@ -48,7 +48,14 @@ try {
   await proxy.stopped;
   process.exit(0);
 } catch (error) {
-  log.warn({ error: asError(error).message }, "the proxy ends");
+  end(error);
+}
+
+/** owld tells these words when this was a start (proxy-member.ts). */
+function end(caught: unknown): never {
+  const error = asError(caught);
+  const next = error instanceof OwlError && error.next !== undefined ? { next: error.next } : {};
+  log.warn({ error: error.message, ...next }, "the proxy ends");
   process.exit(1);
 }
 

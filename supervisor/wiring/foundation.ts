@@ -17,7 +17,7 @@ import { makeHome, socketDirectory } from "./home-directories.ts";
 
 export type Foundation = ReturnType<typeof openFoundation>;
 
-/** Throws `home.unwritable`. A damaged state file is set aside and said in `warnings`. */
+/** Throws `home.unwritable`, `state.unusable`. A damaged state file is set aside and said in `warnings`. */
 export function openFoundation(config: Config, log: Logger) {
   const clock = systemClock;
   const paths = homePaths(config.home);

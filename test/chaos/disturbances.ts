@@ -5,9 +5,18 @@ import { systemClock } from "../../config/system-time.ts";
 
 /**
  * `worker`: running jobs may be lost. `database`: jobs and API requests may fail. `supervisor`: crashes stay unseen.
- * `workerFleet`: an update has asked all workers to stop; nothing is lost by that.
+ * `workerFleet`: an update has asked all workers to stop; nothing is lost by that. `turnedBack`: so did the way back of
+ * an update that did not succeed, so that nobody may have claimed for longer than the claim limit.
  */
-export type Disturbed = "requests" | "inFlight" | "worker" | "database" | "supervisor" | "replicas" | "workerFleet";
+export type Disturbed =
+  | "requests"
+  | "inFlight"
+  | "worker"
+  | "database"
+  | "supervisor"
+  | "replicas"
+  | "workerFleet"
+  | "turnedBack";
 
 export interface Disturbance {
   readonly what: Disturbed;

@@ -1,6 +1,7 @@
 // A small OpenAI-compatible endpoint for tests, scripted by the question: what it was asked and what was aborted is kept.
 //   "say N words every M ms" streams N words; "sql: STATEMENT" calls the tool run_sql; "status N" answers with it (429: once);
-//   "garbage" sends no event stream; "half" breaks off; "silence" sends nothing at all; else "ok: TEXT".
+//   "garbage" sends no event stream; "half" breaks off; "silence" sends nothing at all, "half silence" nothing more after a
+//   few words; else "ok: TEXT".
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { systemClock } from "../../config/system-time.ts";
@@ -69,6 +70,9 @@ export async function startTestModel(): Promise<TestModel> {
         sent.set(user, n);
         if (Number(say[2]) > 0) await systemClock.sleep(Number(say[2]));
       }
+    } else if (user === "half silence") {
+      send({ content: "half an ans" });
+      return;
     } else if (user === "half") {
       send({ content: "half an ans" });
       await systemClock.sleep(100);

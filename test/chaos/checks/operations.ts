@@ -23,6 +23,8 @@ const ROLLOUT = ["--json", "--timeout", "180s"];
 const EXPECTED_CODES = [0, 1, 3, 4, 5];
 const BUSY = 4;
 const UPDATE_MS = 240_000;
+/** Longer than any run: a window closed by so much touches nothing. */
+const NEVER_MS = 86_400_000;
 /** What an operation may fail of. */
 const CAUSES: readonly Disturbed[] = ["requests", "inFlight", "worker", "database", "supervisor", "replicas"];
 /** Refusals that are right: there is nothing to go back to, or that release runs (another update went there first). */
@@ -35,7 +37,9 @@ export async function operate(deps: OperateDeps, name: OperationName): Promise<v
   const from = systemClock.now();
   timeline.note(`operation ${name}`, { words: words.filter((word) => !ROLLOUT.includes(word)).join(" ") });
   const before = disturbances.all.length;
+  const isUpdate = name === "update" || name === "update-broken" || name === "rollback";
   const close = disturbances.open(excusedBy(name), name);
+  const closeBack = disturbances.open(isUpdate ? ["turnedBack"] : [], name);
   // Its own windows are no excuse for itself.
   const own = disturbances.all.slice(before);
   const { code, stdout, stderr } = await product.ctl(...words);
@@ -46,13 +50,14 @@ export async function operate(deps: OperateDeps, name: OperationName): Promise<v
     tookMs,
     ...(code === 0 ? {} : { stderr: stderr.slice(-300), reason: reasonOf(stdout) }),
   });
-  const isUpdate = name === "update" || name === "update-broken" || name === "rollback";
   // Nothing was done, so nothing is excused. An update goes on when owlctl has lost sight of it: until it is over.
   if (isUpdate && code === BUSY) close(-tookMs);
   else {
     if (isUpdate) await untilOver(product);
     close(isUpdate ? 5_000 : 2_000);
   }
+  // One that went through asks the workers once: no turn is late by that.
+  closeBack(code === 0 || code === BUSY ? -NEVER_MS : 5_000);
   const say = (sentence: string) =>
     timeline.violation(sentence, { name, code, stdout: stdout.slice(-1_500), stderr: stderr.slice(-1_000) });
   if (!EXPECTED_CODES.includes(code)) return say("owlctl ended with an unexpected exit code");

@@ -105,6 +105,7 @@ function checkReason({ timeline, disturbances }: WorkCheck, turn: TurnRecord, bu
   if (touched.length > 0) return;
   if (turn.message === CUT && turn.lengthMs > budget.finishMs - 3_000) return;
   if (turn.message === LATE) {
+    if (disturbances.touching(["turnedBack"], turn.acceptedAt, turn.endedAt).length > 0) return;
     timeline.violation("a turn was not claimed in time, and no worker was hurt", { turn });
     return;
   }

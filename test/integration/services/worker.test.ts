@@ -8,11 +8,15 @@ import { createListener, type Listener } from "../../../services/db/listen.ts";
 import type { Database } from "../../../services/db/pool.ts";
 import { endTurn } from "../../../services/db/turns.ts";
 import { deregisterWorker } from "../../../services/db/workers.ts";
+import { createChatHandler } from "../../../services/jobs/chat/handler.ts";
 import type { Handler, JobContext } from "../../../services/jobs/handler.ts";
+import { createEndpointResponder } from "../../../services/model/endpoint.ts";
 import { en } from "../../../services/text/en.ts";
 import { textOf } from "../../../services/text/text.ts";
+import { createSources } from "../../../services/tools/sources.ts";
 import { createWorker, type Worker } from "../../../services/worker/worker.ts";
 import { type Metastore, startMetastore } from "../../support/metastore.ts";
+import { startTestModel } from "../../support/model.ts";
 import { testAppConfig, until } from "../../support/services.ts";
 
 let store: Metastore;
@@ -280,4 +284,41 @@ test("drain logs its steps with the milliseconds since the signal", async () => 
   await worker.drain();
   const told = lines.filter((line) => typeof line.elapsedMs === "number").map((line) => line.msg);
   expect(told).toEqual(["drain started", "turn aborted", "drained"]);
+});
+
+test("an endpoint that falls silent, at once or half-way, costs its own turn alone", async () => {
+  const { db, url } = store;
+  const model = await startTestModel();
+  const onError = () => undefined;
+  const config = { ...testAppConfig(url, "/tmp"), model: { baseUrl: model.baseUrl, apiKey: null, name: "m" } };
+  const sources = createSources({ config, db, clock: systemClock, max: 2, onError });
+  const [silent, half, other] = [await store.turn(), await store.turn(), await store.turn()];
+  const scripts = new Map([
+    [silent.id, "silence"],
+    [half.id, "half silence"],
+    [other.id, "say 20 words every 10 ms"],
+  ]);
+  const handler = (text: string) =>
+    createChatHandler({
+      config,
+      sources,
+      responder: (question, answering) =>
+        createEndpointResponder(config.model, text.includes("silence") ? { silenceMs: 3_000 } : {})(
+          { ...question, text },
+          answering,
+        ),
+    });
+  try {
+    await start({ run: (context) => handler(scripts.get(context.id) ?? "hello").run(context), fail: failed });
+    expect(await ended(other.id)).toMatchObject({ state: "answered" });
+    const told = { state: "failed", cause: "error", message: en["model.silent"] };
+    expect(await ended(silent.id)).toEqual(told);
+    expect(await ended(half.id)).toEqual(told);
+    const next = await store.turn();
+    expect(await ended(next.id)).toMatchObject({ state: "answered" });
+    await until("the endpoint was hung up on", () => model.log.filter(({ event }) => event === "aborted").length === 2);
+  } finally {
+    await sources.stop();
+    await model.stop();
+  }
 });

@@ -362,6 +362,18 @@ test("a taken port is one clear refusal and leaves no process", async () => {
   expect(processes.marked(mark)).toEqual([]);
 });
 
+test("a proxy that cannot start says why in the refusal itself, with the next step", async () => {
+  const { create, processes, mark } = await setup({
+    listen: [{ host: "127.0.0.1", port: await freePort() }],
+    tls: { cert: "/nowhere/cert.pem", key: "/nowhere/key.pem", redirectFrom: null, hstsMaxAgeS: 0 },
+  });
+  await expect(create().start()).rejects.toMatchObject({
+    message: expect.stringMatching(/^proxy-1 ended before it listened: The certificate cannot be used: ENOENT/),
+    next: expect.stringMatching(/^Check proxy\.tls\.cert and proxy\.tls\.key.* Its log: .*proxy-1\.log$/),
+  });
+  await poll(() => processes.marked(mark).length === 0);
+});
+
 test("stop lets a request finish and leaves nothing behind", async () => {
   const { create, paths, processes, mark, records } = await setup();
   const socket = join(paths.run, "web-1.sock");

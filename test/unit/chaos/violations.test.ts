@@ -1,6 +1,7 @@
 // A check that is fed a doctored record says so: with the seed, what happened around it, and the objects concerned.
 
 import { expect, test } from "vitest";
+import { en } from "../../../services/text/en.ts";
 import { type DatabaseLook, judgeLooks } from "../../chaos/checks/database.ts";
 import { checkBatches, checkPlain, checkPlaybooks, checkTurns } from "../../chaos/checks/work.ts";
 import { createDisturbances } from "../../chaos/disturbances.ts";
@@ -71,6 +72,20 @@ test("a turn that ran twice is told with the seed, the timeline and the turn", (
   expect(text).toMatch(/1 violations/);
   expect(text).toMatch(/logs: \/tmp\/logs-of-42/);
   expect(text).toMatch(/again: npm run chaos -- --seed 42 --minutes 5/);
+});
+
+test("a turn closed at its claim limit is excused while an update is turned back, and by no update that went through", () => {
+  const late = (at: number) =>
+    turn(at, { state: "failed", answer: "", message: en["turn.unclaimed"], endedAt: at + 20_000 });
+  for (const [slackMs, expected] of [
+    [5_000, []],
+    [-86_400_000, ["a turn was not claimed in time, and no worker was hurt"]],
+  ] as const) {
+    const { timeline, disturbances, sentences, at } = begun();
+    disturbances.open(["turnedBack"], "update")(slackMs);
+    checkTurns({ timeline, disturbances }, [late(at)], model(late(at), { firstAt: [] }), BUDGET);
+    expect(sentences()).toEqual(expected);
+  }
 });
 
 test("a whole turn breaks nothing; each doctored one breaks its promise", () => {

@@ -125,6 +125,14 @@ describe("a team's own services", () => {
     expect(load(`${own}    envFile: web.env\n    env: {B: three}\n`).services[0]?.env).toEqual({ A: "1", B: "three" });
   });
 
+  test("certificate files that are not there are told, and stop nobody", () => {
+    const { warnings } = load(`${own}proxy: {tls: {cert: no.pem, key: no.pem}}\n`);
+    expect(warnings?.map((line) => line.replace(/ file .*/, ""))).toEqual([
+      "owl.yaml:5:21: proxy.tls.cert: there is no",
+      "owl.yaml:5:34: proxy.tls.key: there is no",
+    ]);
+  });
+
   test("sections of the bundled application beside them are warned about", () => {
     expect(load(`${own}model: {baseUrl: "http://x", name: m}\n`).warnings?.[0]).toMatch(
       /^owl\.yaml:5:1: model belongs to the bundled/,
@@ -148,6 +156,13 @@ describe("errors say where, expected, got, and the nearest key", () => {
       "a negative number",
       "web: {replicas: -1}",
       /^owl\.yaml:1:17: web\.replicas: expected a whole number .* got the number -1/,
+    ],
+    ["an alias of nothing", "web:\n  replicas: *two", /^owl\.yaml:2:13: not valid YAML: \*two names nothing/],
+    ["a merge of a list", "x: &x [1]\nweb:\n  <<: *x", /^owl\.yaml:\d+:\d+: not valid YAML/],
+    [
+      "a second document",
+      "web: {replicas: 1}\n---\nweb: {replicas: 2}",
+      /^owl\.yaml:2:1: not valid YAML: a second doc/,
     ],
     ["a key twice", "web: {}\nweb: {}", /^owl\.yaml:2:1: not valid YAML/],
     ["a list as file", "- a", /the file: expected a mapping, got a list/],
