@@ -46,7 +46,8 @@ export function UpdatesView(): VNode {
           </li>
         ))}
       </ul>
-      {rollout && <RolloutView rollout={rollout} />}
+      {/* Once: an approval shows the rollout it has begun. */}
+      {rollout && !value.approvals.some((item) => item.rollout === rollout.id) && <RolloutView rollout={rollout} />}
       <RollbackList
         rollbacks={value.rollbacks ?? []}
         isBusy={isBusy || rollout?.state === "running"}
