@@ -149,7 +149,7 @@ describe("administration", () => {
 
   test("going back says first what would be lost, and is approved once", async () => {
     await bed.services.sql.query("UPDATE owl.approval SET state = 'succeeded', ended_at = now()");
-    const lost = { count: 1_234, firstAt: "2026-01-02T03:04:00.000Z", lastAt: "2026-01-03T04:05:00.000Z" };
+    const lost = { count: 1_234, firstAt: "2026-01-02T11:00:00.000Z", lastAt: "2026-01-03T11:00:00.000Z" };
     await bed.services.sql.query(
       "INSERT INTO owl.rollback_offer (version, place, plan) VALUES ('0.9.0', 1, $1), ('0.8.0', 2, $2)",
       [
