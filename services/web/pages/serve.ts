@@ -93,10 +93,11 @@ export function servePages(app: FastifyInstance, options: PagesOptions): void {
   }
 
   // With each new stream, and so after each replacement of a web instance, an open page learns whom it talks to.
-  app.addHook("onRequest", async (request, reply) => {
-    if (request.url.split("?")[0] !== "/api/events") return;
-    const found = await current();
-    if (found) reply.header(BUILD_HEADER, buildId(found.manifest));
+  // From memory: no stream waits for a disk.
+  app.addHook("onReady", async () => void (await current()));
+  app.addHook("onRequest", (request, reply, done) => {
+    if (built && request.url.split("?")[0] === "/api/events") reply.header(BUILD_HEADER, buildId(built.manifest));
+    done();
   });
 
   for (const url of PAGES) app.get(url, { schema: { hide: true } }, sendShell);
