@@ -4,12 +4,15 @@
 export const JOB_KINDS = ["chat", "transcription", "playbook", "schema-analysis"] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
+/** The languages Owl speaks. */
+export type Language = "ko" | "en";
+
 export interface Config {
   /** The file read, absolute, or null when there was none. */
   readonly file: string | null;
   /** Absolute state directory (OWL_HOME). Its layout: config/home.ts. */
   readonly home: string;
-  readonly language: "ko" | "en";
+  readonly language: Language;
   readonly proxy: ProxyConfig;
   /** null: Owl manages a PostgreSQL of its own when the bundled application (or `postgres:`) wants one. */
   readonly database: { readonly url: string } | null;
@@ -128,7 +131,7 @@ export interface HealthConfig {
 
 /** What the bundled web and worker get, as JSON in OWL_APP_CONFIG (environment of that process only). */
 export interface AppConfig {
-  readonly language: "ko" | "en";
+  readonly language: Language;
   /** Metastore URL with its secret; filled in by owld once a managed PostgreSQL is up. */
   readonly databaseUrl: string | null;
   readonly turn: TurnConfig;

@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import type { Language } from "./config.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -24,7 +25,7 @@ export function locateHome(env: Environment, cwd: string): string {
 }
 
 /** OWL_LANG, then the locale: Korean when it begins with `ko`, else English. */
-export function languageOf(env: Environment): "ko" | "en" {
+export function languageOf(env: Environment): Language {
   const locale = given(env.OWL_LANG) ?? given(env.LC_ALL) ?? given(env.LC_MESSAGES) ?? given(env.LANG) ?? "en";
   return locale.toLowerCase().startsWith("ko") ? "ko" : "en";
 }

@@ -2,6 +2,7 @@
 // Invariant: every failure leaves as an OwlError with a code exit-codes.ts knows.
 
 import { request as httpRequest, type IncomingMessage } from "node:http";
+import type { Language } from "../config/config.ts";
 import type { Problem } from "../config/control-api.ts";
 import { asError, OwlError } from "../config/errors.ts";
 import type { FoundSocket } from "./find-socket.ts";
@@ -21,14 +22,17 @@ const ANSWER_MS = 30_000;
 const STAGING_MS = 900_000;
 const STAGES = /^\/v1\/(releases|updates)\b/;
 
-export function createClient(found: FoundSocket): ControlClient {
+/** Asks the owld at that socket, which answers its sentences in `language`. */
+export function createClient(found: FoundSocket, language: Language): ControlClient {
   const call = (method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const payload = body === undefined ? undefined : JSON.stringify(body);
-      const headers =
-        payload === undefined
+      const headers = {
+        "accept-language": language,
+        ...(payload === undefined
           ? {}
-          : { "content-type": "application/json", "content-length": Buffer.byteLength(payload) };
+          : { "content-type": "application/json", "content-length": Buffer.byteLength(payload) }),
+      };
       const request = httpRequest({ socketPath: found.path, method, path, headers, agent: false, signal }, resolve);
       if (signal === undefined) {
         const answerMs = STAGES.test(path) ? STAGING_MS : ANSWER_MS;

@@ -1,5 +1,6 @@
 // What every command gets, built once in main.ts: the catalogue, the terminal, the clock, the way to owld.
 
+import type { Language } from "../config/config.ts";
 import type { Environment } from "../config/locate.ts";
 import type { Clock } from "../config/time.ts";
 import type { ControlClient } from "./client.ts";
@@ -8,7 +9,7 @@ import type { Text } from "./text/en.ts";
 
 export interface CommandDeps {
   readonly text: Text;
-  readonly language: "ko" | "en";
+  readonly language: Language;
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly env: Environment;

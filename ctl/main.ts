@@ -59,7 +59,7 @@ const deps: CommandDeps = {
   env,
   cwd: process.cwd(),
   signal: interrupt.signal,
-  client: () => createClient(findSocket(program.opts<{ socket?: string }>().socket, env, process.cwd())),
+  client: () => createClient(findSocket(program.opts<{ socket?: string }>().socket, env, process.cwd()), language),
   run:
     (action) =>
     async (...args) => {

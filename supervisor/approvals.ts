@@ -5,8 +5,10 @@
 
 import type { Logger } from "pino";
 import type { Rollout, Status } from "../config/control-api.ts";
-import { asError, OwlError } from "../config/errors.ts";
+import { asError } from "../config/errors.ts";
 import type { Clock } from "../config/time.ts";
+import { wordsOf } from "./core/text/refusal.ts";
+import type { Text } from "./core/text/text.ts";
 import type { Bulletin, PostedOffer, PostedRollback } from "./ports.ts";
 import type { RolloutRunner } from "./rollout-runner.ts";
 import type { Store } from "./state/store.ts";
@@ -24,6 +26,8 @@ export interface ApprovalParts {
   readonly store: Store;
   readonly log: Pick<Logger, "info" | "warn">;
   readonly bulletin: Bulletin;
+  /** What is written down is written once, in this. */
+  readonly record: Text;
   readonly status: () => Promise<Status>;
   readonly offers: () => Promise<readonly PostedOffer[]>;
   readonly rollbacks: () => Promise<readonly PostedRollback[]>;
@@ -74,9 +78,8 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     try {
       taken = { rollout: (await begin()).id, refused: null };
     } catch (caught) {
-      const error = asError(caught);
-      const next = error instanceof OwlError && error.next !== undefined ? ` ${error.next}` : "";
-      taken = { rollout: null, refused: `${error.message}${next}` };
+      const { sentence, next } = wordsOf(caught, parts.record);
+      taken = { rollout: null, refused: `${sentence}${next === undefined ? "" : ` ${next}`}` };
     }
     store.put("fact", key, taken);
     return taken;
@@ -115,7 +118,8 @@ export function createApprovals(parts: ApprovalParts): Approvals {
       // Killed before it was noted, the rollout may have ended by it meanwhile.
     } else if (state === "cancelled") await bulletin.noteCancel(id, "done", null);
     else {
-      const why = state === undefined ? `There is no rollout ${rollout}.` : `${rollout} had ended before: it ${state}.`;
+      const { nothingToCancel, cancelledTooLate } = parts.record.recorded;
+      const why = state === undefined ? nothingToCancel(rollout) : cancelledTooLate(rollout, state);
       await bulletin.noteCancel(id, "refused", why);
     }
   }

@@ -269,7 +269,7 @@ export function createInstances(parts: InstanceParts): Instances {
       });
       journal.write({ type: "instance.unhealthy", service, instance: id, message });
     } else if (instance.deadline?.kind === "unhealthy") {
-      const cause = `unhealthy for ${UNHEALTHY_LIMIT_MS / 1_000} s`;
+      const cause = instance.replaceCause ?? `unhealthy for ${UNHEALTHY_LIMIT_MS / 1_000} s`;
       book.set(id, { deadline: null, replaceCause: instance.readyMs === null ? null : cause });
       // Never ready, so it serves nobody: it goes at once, as if it had crashed.
       if (instance.readyMs === null) departure.killGroup(instance);

@@ -12,6 +12,7 @@ import type {
 } from "../config/control-api.ts";
 import type { ProxyCounters, RoutingTable } from "../config/proxy-feed.ts";
 import type { MonotonicMs, WallMs } from "../config/time.ts";
+import type { Text } from "./core/text/text.ts";
 
 /** Who a process is: a recycled pid has another start time, another boot another id. Compared whole, always. */
 export interface ProcessIdentity {
@@ -206,7 +207,8 @@ export interface Metastore {
     readonly peak: number;
     readonly byApplication: Readonly<Record<string, number>>;
   } | null>;
-  workers(): Promise<readonly WorkerStatus[] | null>;
+  /** Those at work; one that was marked gone only while it is among `living`: its process is still there. */
+  workers(living: readonly string[]): Promise<readonly WorkerStatus[] | null>;
   /** null when the database does not answer or holds no bundled application. */
   work?(): Promise<WorkFigures | null>;
   /** Summed over these workers, gone ones too; null as with `work`. */
@@ -234,12 +236,13 @@ export interface DatabaseService {
 }
 
 export interface Preflight {
-  run(): Promise<readonly PreflightLine[]>;
+  /** Everything, in that language; without one in the installation's. */
+  run(text?: Text): Promise<readonly PreflightLine[]>;
   /**
    * What bears on replacing processes by this configuration, within 1.5 s: no endpoints, nothing an update alone needs.
-   * A silent database is a WARN here, for owld needs none to restart things.
+   * A silent database is a WARN here, for owld needs none to restart things. Read once, said in any language.
    */
-  quick(config: Config): Promise<readonly PreflightLine[]>;
+  quick(config: Config): Promise<(text: Text) => readonly PreflightLine[]>;
 }
 
 export interface InstanceLogs {

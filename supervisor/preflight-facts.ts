@@ -8,7 +8,7 @@ import type { Environment } from "../config/locate.ts";
 import { ConfigError } from "../config/problems.ts";
 import type { Clock } from "../config/time.ts";
 import { judgePreflight, ofRestart, type PreflightFacts, tooSlow } from "./core/preflight.ts";
-import { preflightText } from "./core/preflight-text.ts";
+import { textOf } from "./core/text/text.ts";
 import { findWrapper } from "./core/wrapper-command.ts";
 import { markOf } from "./instance-launch.ts";
 import type { Preflight } from "./ports.ts";
@@ -50,17 +50,16 @@ export interface PreflightDeps {
 /** Preflight over the living configuration. A later `run` reads everything again. */
 export function createPreflight(deps: PreflightDeps): Preflight {
   return {
-    async run() {
-      return judgePreflight(await gatherFacts(deps), preflightText(deps.config().language));
+    async run(text = textOf(deps.config().language)) {
+      return judgePreflight(await gatherFacts(deps), text);
     },
     async quick(config) {
-      const text = preflightText(config.language);
       const late = Promise.withResolvers<null>();
       const cancel = deps.clock.after(QUICK_MS, () => late.resolve(null));
       try {
         const facts = await Promise.race([gatherFacts(deps, config), late.promise]);
-        if (facts === null) return [tooSlow(text, QUICK_MS)];
-        return judgePreflight(facts, text).flatMap(ofRestart);
+        if (facts === null) return (text) => [tooSlow(text.preflight, QUICK_MS)];
+        return (text) => judgePreflight(facts, text).flatMap(ofRestart);
       } finally {
         cancel();
       }

@@ -7,7 +7,7 @@ import type { ConnectionsStatus, WorkerStatus } from "../config/control-api.ts";
 import type { Clock } from "../config/time.ts";
 import { formatSize } from "../config/units.ts";
 import { assessBudget, overDeclared } from "./core/connection-budget.ts";
-import { isServing } from "./core/instance.ts";
+import { isLiving, isServing } from "./core/instance.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import type { Journal } from "./journal.ts";
 import type { Measures } from "./measures.ts";
@@ -88,14 +88,18 @@ export function createSurroundings(parts: SurroundingsParts): Surroundings {
   async function readDatabase(): Promise<void> {
     const metastore = parts.metastore();
     if (metastore === null) return;
-    [reading, workers] = await Promise.all([metastore.connections(), metastore.workers()]);
+    const living = book.all().filter(isLiving);
+    const ids = living.map(({ id }) => id);
+    [reading, workers] = await Promise.all([metastore.connections(), metastore.workers(ids)]);
     readAtMs = clock.monotonicMs();
     if (reading !== null) peak = Math.max(peak, reading.open);
     const since = metastore.answeringSince();
     if (workers === null || since === null || clock.monotonicMs() - since < TRUST_MS) return;
     for (const worker of workers) {
       const instance = book.get(worker.id);
-      if (instance === null || !isServing(instance) || instance.replaceCause !== null) continue;
+      // One that hangs soon fails its health checks too: it is judged by what it has been, not by its state.
+      const wasReady = instance !== null && isLiving(instance) && instance.readyMs !== null;
+      if (!wasReady || instance.leaving !== null || instance.replaceCause !== null) continue;
       if (worker.heartbeatAgeMs <= parts.config().heartbeat.stalledAfterMs) continue;
       const cause = `no heartbeat for ${Math.round(worker.heartbeatAgeMs / 1_000)} s while its process lives`;
       book.set(worker.id, { replaceCause: cause });

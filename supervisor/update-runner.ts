@@ -6,6 +6,8 @@ import type { Logger } from "pino";
 import type { Rollout } from "../config/control-api.ts";
 import { asError, invariant, OwlError } from "../config/errors.ts";
 import { noteBegun } from "./approvals.ts";
+import { wordsOf } from "./core/text/refusal.ts";
+import type { Text } from "./core/text/text.ts";
 import {
   afterStep,
   type CourseStep,
@@ -33,6 +35,8 @@ export interface UpdateRunnerParts {
   readonly journal: Journal;
   readonly rollouts: RolloutRunner;
   readonly log: Logger;
+  /** What is written down is written once, in this. */
+  readonly record: Text;
   readonly steps: Readonly<Record<CourseStep, TakeStep>>;
   /** It did not succeed, so nothing runs from what it staged: that goes, unless it was there before. Repeatable. */
   readonly discard: (course: UpdateCourse, outcome: Outcome) => Promise<void>;
@@ -102,12 +106,11 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
       return null;
     } catch (caught) {
       if (lifetime.signal.aborted) throw caught;
-      const error = asError(caught);
       obstacle = null;
-      const next = error instanceof OwlError && error.next !== undefined ? ` ${error.next}` : "";
-      if (!(error instanceof OwlError)) parts.log.error({ err: error, step }, "a step of the update failed");
-      rollouts.step(step, "failed", error.message);
-      return `${step}: ${error.message}${next}`;
+      if (!(caught instanceof OwlError)) parts.log.error({ err: asError(caught), step }, "a step of the update failed");
+      const { sentence, next } = wordsOf(caught, parts.record);
+      rollouts.step(step, "failed", sentence);
+      return `${step}: ${sentence}${next === undefined ? "" : ` ${next}`}`;
     }
   }
 

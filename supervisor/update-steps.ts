@@ -9,9 +9,10 @@ import type { Clock } from "../config/time.ts";
 import { type Instance, isLiving, isServing } from "./core/instance.ts";
 import type { Manifest } from "./core/manifest.ts";
 import { inOrder, planSteps } from "./core/rollout-plan.ts";
+import { Refusal } from "./core/text/refusal.ts";
+import type { Text } from "./core/text/text.ts";
 import { type CourseStep, isBack, type ReleaseRef, servingRelease, type UpdateCourse } from "./core/update-course.ts";
 import type { UpdatePlanned, UpdateRefused } from "./core/update-plan.ts";
-import { newerJobsNote } from "./core/update-words.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import type { UpdateDatabase } from "./ports.ts";
 import type { RolloutRunner } from "./rollout-runner.ts";
@@ -35,6 +36,8 @@ export interface UpdateStepParts {
   readonly smoke: (signal: AbortSignal) => Promise<void>;
   /** The last lines an instance wrote. */
   readonly tail: (instance: string, lines: number) => Promise<readonly string[]>;
+  /** What is written down is written once, in this. */
+  readonly record: Text;
   readonly settle: (course: UpdateCourse) => void;
   readonly prune: (course: UpdateCourse) => Promise<readonly string[]>;
 }
@@ -45,15 +48,16 @@ const LINES = 5;
 const LAST_LINES = "Its last lines:";
 const SAY_MS = 5_000;
 
-/** Throws `preflight.failed` naming every check that failed, `whose` preflight it was, and the first one's command. */
-function refuseFailed(lines: readonly PreflightLine[], whose: string): void {
+/** Throws `preflight.failed` naming every check that failed, whose preflight it was, and the first one's command. */
+function refuseFailed(lines: readonly PreflightLine[], release: string | null): void {
   const failed = lines.filter(({ verdict }) => verdict === "FAIL");
   const [first] = failed;
   if (first === undefined) return;
   const names = [...new Set(failed.map(({ check }) => check))].join(", ");
-  throw new OwlError("preflight.failed", `${names}${whose}: ${first.found.replace(/\.$/, "")}.`, {
-    next: `Try: ${first.command}`,
-  });
+  const found = first.found.replace(/\.$/, "");
+  throw new Refusal("preflight.failed", ({ refused }) =>
+    refused.update.preflight(names, release, found, first.command),
+  );
 }
 
 export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<CourseStep, TakeStep>> {
@@ -165,7 +169,7 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
       .database()
       .newerJobs(manifest.jobKinds)
       .catch(() => 0);
-    if (count > 0) say(newerJobsNote(count));
+    if (count > 0) say(parts.record.rollback.newerJobs(count));
   }
 
   const drain: TakeStep = async (course, say, signal) => {
@@ -191,21 +195,19 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
     },
     async preflight(course, _say, signal) {
       if (course.to?.version === course.from.version)
-        throw new OwlError("update.same", `Release ${course.to.version} is what runs already.`, {
-          next: "Nothing was changed. To start its processes anew: owlctl restart",
-        });
-      refuseFailed(await parts.preflight(), "");
+        throw new Refusal("update.same", ({ refused }) => refused.update.same(course.from.version));
+      refuseFailed(await parts.preflight(), null);
       invariant(course.to !== null, "a release is staged before preflight");
       const judged = await parts.checkRelease(course.to, signal);
       // The database it will find is the copy that is put back, not the one of now.
       const lines = course.restoreFrom === null ? judged : judged.filter(({ check }) => check !== "migrations");
-      refuseFailed(lines, ` (release ${course.to.version})`);
+      refuseFailed(lines, course.to.version);
       return undefined;
     },
     async compare(course, say) {
       invariant(course.to !== null, "a release is staged before it is compared");
       const plan = await parts.compare(course, await parts.manifest(course.to));
-      if (plan.verdict === "refused") throw new OwlError(plan.code, plan.reason, { next: plan.next });
+      if (plan.verdict === "refused") throw new Refusal(plan.code, plan.words);
       say(plan.workers === "overlap" ? "old and new workers may overlap" : "workers drain first");
       return { plan };
     },

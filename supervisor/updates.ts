@@ -3,10 +3,11 @@
 
 import { existsSync } from "node:fs";
 import type { PreflightLine, Rollout, RolloutPlan, UpdateRequest } from "../config/control-api.ts";
-import { OwlError } from "../config/errors.ts";
 import { nearest } from "../config/nearest.ts";
 import type { Clock } from "../config/time.ts";
 import type { Manifest } from "./core/manifest.ts";
+import { Refusal } from "./core/text/refusal.ts";
+import type { Text } from "./core/text/text.ts";
 import { courseSteps, type ReleaseRef, type UpdateCourse } from "./core/update-course.ts";
 import { planUpdate, restoreMs, type UpdateFacts, type UpdatePlanned, type UpdateRefused } from "./core/update-plan.ts";
 import { type PlanFacts, preflightNotes, rollbackNotes, stepNote, updateNotes } from "./core/update-words.ts";
@@ -21,9 +22,8 @@ export interface UpdatesParts {
   readonly bundled: boolean;
   /** PostgreSQL is owld's own. */
   readonly managed: boolean;
-  readonly language: () => "ko" | "en";
   /** The preflight of a staged release's own code. */
-  readonly preflight: (release: ReleaseRef, signal: AbortSignal) => Promise<readonly PreflightLine[]>;
+  readonly preflight: (release: ReleaseRef, text: Text, signal: AbortSignal) => Promise<readonly PreflightLine[]>;
   /** Waiting jobs of a higher format than these. */
   readonly newerJobs: (formats: Manifest["jobKinds"]) => Promise<number>;
   readonly refuseWhileBusy: () => void;
@@ -47,17 +47,17 @@ export interface UpdatesParts {
 export interface Updates {
   stageRelease(source: string): Promise<{ readonly version: string; readonly path: string; readonly already: boolean }>;
   update(request: UpdateRequest): Promise<Rollout>;
-  planUpdate(request: UpdateRequest): Promise<RolloutPlan>;
+  planUpdate(request: UpdateRequest, text: Text): Promise<RolloutPlan>;
   rollback(version: string | null): Promise<Rollout>;
-  planRollback(version: string | null): Promise<RolloutPlan>;
+  planRollback(version: string | null, text: Text): Promise<RolloutPlan>;
   /** An administrator approved a release that lies staged. */
   updateTo(version: string, approval: string, askedBy: string): Promise<Rollout>;
   /** An administrator approved going back to a release that ran here. */
   rollbackTo(version: string, approval: string, askedBy: string): Promise<Rollout>;
   /** The releases that ran here before this one, each with what going back would cost, as the page shows it. */
-  rollbacks(): Promise<readonly PostedRollback[]>;
-  /** The plan for a staged release, as the page shows it. */
-  assess(release: ReleaseRef, overlap: boolean): Promise<UpdatePlanned | UpdateRefused>;
+  rollbacks(text: Text): Promise<readonly PostedRollback[]>;
+  /** The plan for a staged release, as the page shows it, in the language of `text`. */
+  assess(release: ReleaseRef, overlap: boolean, text: Text): Promise<UpdatePlanned | UpdateRefused>;
 }
 
 /** What the page shows before a rollback is approved. `lost`: null when no copy is put back. */
@@ -83,9 +83,9 @@ const NO_DATABASE: UpdateDatabaseFacts = { applied: {}, compatible: {}, queueSch
 export function createUpdates(parts: UpdatesParts): Updates {
   const never = new AbortController().signal;
 
-  async function compare(to: Manifest, overlap: boolean): Promise<UpdatePlanned | UpdateRefused> {
+  async function compare(to: Manifest, overlap: boolean, text: Text): Promise<UpdatePlanned | UpdateRefused> {
     const database = parts.bundled ? await parts.databaseFacts() : NO_DATABASE;
-    return planUpdate({
+    const facts: UpdateFacts = {
       bundled: parts.bundled,
       from: await parts.manifest(parts.running),
       to,
@@ -96,19 +96,19 @@ export function createUpdates(parts: UpdatesParts): Updates {
       overlapAsked: overlap,
       databaseBytes: database.bytes,
       ...parts.figures(),
-    });
+    };
+    return planUpdate(facts, text);
   }
 
-  async function assess(release: ReleaseRef, overlap: boolean): Promise<UpdatePlanned | UpdateRefused> {
+  async function assess(release: ReleaseRef, overlap: boolean, text: Text): Promise<UpdatePlanned | UpdateRefused> {
     const manifest = await parts.manifest(release);
     if (manifest === null)
       return {
         verdict: "refused",
         code: "update.platform",
-        reason: `${release.version} has no manifest.`,
-        next: "Stage it again.",
+        words: ({ refused }) => refused.release.noManifest(release.version),
       };
-    return await compare(manifest, overlap);
+    return await compare(manifest, overlap, text);
   }
 
   async function planFacts(to: string, plan: UpdatePlanned | null, restores: boolean): Promise<PlanFacts> {
@@ -123,6 +123,7 @@ export function createUpdates(parts: UpdatesParts): Updates {
     course: Pick<UpdateCourse, "kind" | "plan" | "restoreFrom">,
     facts: PlanFacts,
     notes: readonly string[],
+    text: Text,
   ): RolloutPlan {
     const own = parts.bundled ? {} : { ownServices: true };
     const whole = { ...course, ...own, step: "stage", failure: null } as UpdateCourse;
@@ -134,7 +135,7 @@ export function createUpdates(parts: UpdatesParts): Updates {
         service: "owl",
         action,
         instance: null,
-        note: stepNote(action, course.plan, facts),
+        note: stepNote(action, course.plan, facts, text),
       })),
       expectedMs,
       worstMs: expectedMs + facts.closedMs + graceMs * (course.plan?.workers === "overlap" ? 1 : 2),
@@ -150,23 +151,14 @@ export function createUpdates(parts: UpdatesParts): Updates {
     const present = ledger.find((entry) => entry.version === parts.running.version) ?? null;
     const staged = await parts.staged();
     const wanted = version ?? present?.before?.version ?? null;
-    if (wanted === null)
-      throw new OwlError("rollback.none", "No release ran here before this one.", { next: "See: owlctl rollout list" });
+    if (wanted === null) throw new Refusal("rollback.none", ({ refused }) => refused.rollback.none());
     if (wanted === parts.running.version)
-      throw new OwlError("rollback.same", `${wanted} is what runs already.`, { next: "See: owlctl version" });
+      throw new Refusal("rollback.same", ({ refused }) => refused.rollback.same(wanted));
     const to = [...staged, ...(present?.before ? [present.before] : [])].find((one) => one.version === wanted);
     if (to === undefined || !existsSync(to.path)) {
-      const near = nearest(
-        wanted,
-        staged.map((one) => one.version),
-      );
-      throw new OwlError(
-        "rollback.unknown",
-        `There is no release ${wanted} here.${near ? ` Did you mean ${near}?` : ""}`,
-        {
-          next: `Here are: ${staged.map((one) => one.version).join(", ") || "none"}.`,
-        },
-      );
+      const here = staged.map((one) => one.version);
+      const near = nearest(wanted, here);
+      throw new Refusal("rollback.unknown", ({ refused }) => refused.rollback.unknown(wanted, near, here.join(", ")));
     }
     if (!parts.bundled) return { to, restoreFrom: null, lost: null };
     const knows = await parts.schemaOf(to);
@@ -177,14 +169,7 @@ export function createUpdates(parts: UpdatesParts): Updates {
     if (code && queue) return { to, restoreFrom: null, lost: null };
     const copy = present?.before?.version === wanted ? present.copy : null;
     if (copy === null || !existsSync(copy))
-      throw new OwlError(
-        "rollback.noCopy",
-        `${wanted} cannot live with the database of now, and no copy from before is here.`,
-        {
-          next: "Restore a backup of your own, or update to a newer release instead.",
-          data: { ahead },
-        },
-      );
+      throw new Refusal("rollback.noCopy", ({ refused }) => refused.rollback.noCopy(wanted), { data: { ahead } });
     return { to, restoreFrom: copy, lost: await parts.writesSince(copy) };
   }
 
@@ -216,15 +201,16 @@ export function createUpdates(parts: UpdatesParts): Updates {
     return parts.bundled && formats !== null ? await parts.newerJobs(formats) : 0;
   }
 
-  async function assessRollback(version: string): Promise<RollbackAssessed> {
+  async function assessRollback(version: string, text: Text): Promise<RollbackAssessed> {
     try {
       const { to, restoreFrom, lost } = await planRollbackTo(version);
       const { closedMs } = await planFacts(version, null, restoreFrom !== null);
       const newerJobs = lost === null ? await newerJobsFor(to) : 0;
       return { verdict: "planned", restores: restoreFrom !== null, closedMs, lost, newerJobs };
     } catch (error) {
-      if (!(error instanceof OwlError)) throw error;
-      return { verdict: "refused", reason: error.message, next: error.next ?? "" };
+      if (!(error instanceof Refusal)) throw error;
+      const { sentence, next } = error.words(text);
+      return { verdict: "refused", reason: sentence, next: next ?? "" };
     }
   }
 
@@ -249,9 +235,7 @@ export function createUpdates(parts: UpdatesParts): Updates {
       const lying = await parts.staged();
       const found = lying.find((one) => one.version === version);
       if (found === undefined)
-        throw new OwlError("release.unknown", `Release ${version} is not staged here any more.`, {
-          next: "Stage it again: owlctl update --stage ARCHIVE",
-        });
+        throw new Refusal("release.unknown", ({ refused }) => refused.release.notStaged(version));
       return begin(
         {
           kind: "update",
@@ -265,46 +249,48 @@ export function createUpdates(parts: UpdatesParts): Updates {
         askedBy,
       );
     },
-    async rollbackTo(version, approval, askedBy) {
-      return await goBack(version, approval, askedBy);
-    },
-    async rollbacks() {
+    rollbackTo: goBack,
+    async rollbacks(text) {
       const found: PostedRollback[] = [];
       for (const { version } of ranBefore(parts.ledger(), parts.running.version))
-        found.push({ version, plan: { ...(await assessRollback(version)) } });
+        found.push({ version, plan: { ...(await assessRollback(version, text)) } });
       return found;
     },
-    async planUpdate({ source, overlap }) {
+    async planUpdate({ source, overlap }, text) {
       const { version, path, already } = await parts.stage(source, never);
       if (version === parts.running.version)
         return {
-          ...describe({ kind: "update", plan: null, restoreFrom: null }, await planFacts(version, null, false), [
-            `${version} is what runs already.`,
-          ]),
+          ...describe(
+            { kind: "update", plan: null, restoreFrom: null },
+            await planFacts(version, null, false),
+            [text.update.same(version)],
+            text,
+          ),
           changes: false,
           steps: [],
         };
-      const plan = await assess({ version, path }, overlap ?? false);
+      const plan = await assess({ version, path }, overlap ?? false, text);
       if (plan.verdict === "refused") {
         // What must not be begun is not offered to anybody either.
         if (!already) await parts.unstage({ version, path });
-        throw new OwlError(plan.code, plan.reason, { next: plan.next });
+        throw new Refusal(plan.code, plan.words);
       }
       const facts = await planFacts(version, plan, false);
-      const judged = await parts.preflight({ version, path }, never);
+      const judged = await parts.preflight({ version, path }, text, never);
       const manifest = await parts.manifest({ version, path });
-      return describe({ kind: "update", plan, restoreFrom: null }, facts, [
-        ...updateNotes(plan, facts),
-        ...(manifest?.notes[parts.language()] ?? []),
-        ...preflightNotes(judged),
-      ]);
+      const notes = [
+        ...updateNotes(plan, facts, text),
+        ...(manifest?.notes[text.language] ?? []),
+        ...preflightNotes(judged, text),
+      ];
+      return describe({ kind: "update", plan, restoreFrom: null }, facts, notes, text);
     },
     rollback: (version) => goBack(version, null),
-    async planRollback(version) {
+    async planRollback(version, text) {
       const { to, restoreFrom, lost } = await planRollbackTo(version);
       const facts = await planFacts(to.version, null, restoreFrom !== null);
-      const notes = rollbackNotes(facts, lost, await newerJobsFor(to));
-      return describe({ kind: "rollback", plan: null, restoreFrom }, facts, notes);
+      const notes = rollbackNotes(facts, lost, await newerJobsFor(to), text);
+      return describe({ kind: "rollback", plan: null, restoreFrom }, facts, notes, text);
     },
   };
 }

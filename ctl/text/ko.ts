@@ -281,8 +281,21 @@ export const ko: Text = {
         route: "연결",
         drain: "비움",
         stop: "멈춤",
+        stage: "준비",
+        preflight: "사전 점검",
+        compare: "비교",
         migrate: "마이그레이션",
+        close: "닫음",
+        copy: "복사",
+        migrateClosed: "닫고 마이그레이션",
+        restore: "복원",
+        replace: "교체",
         confirm: "확인",
+        switch: "전환",
+        prune: "정리",
+        drainBack: "되돌림: 비움",
+        closeBack: "되돌림: 닫음",
+        replaceBack: "되돌림: 교체",
       })[name] ?? name,
     expected: (expected, worst) => `예상 ${expected}, 최대 ${worst}`,
     steps: (done, all) => `단계 ${done}/${all}`,
@@ -364,16 +377,6 @@ export const ko: Text = {
       next: "돌아왔는지 확인: owlctl status",
     }),
     "daemon.silent": (): Known => ({ sentence: "owld가 답하지 않습니다.", next: "로그 확인: journalctl -u owl" }),
-    "rollout.busy": (data: Data): Known | null =>
-      data.rollout === undefined
-        ? null
-        : {
-            sentence: `롤아웃 ${data.rollout}이(가) 진행 중입니다.`,
-            next: `지켜보기: owlctl rollout watch ${data.rollout}`,
-          },
-    "service.unknown": (data: Data): Known | null => unknown("서비스", data),
-    "instance.unknown": (data: Data): Known | null => unknown("인스턴스", data),
-    "rollout.unknown": (data: Data): Known | null => unknown("롤아웃", data),
     "watch.timeout": (data: Data): Known | null =>
       data.rollout === undefined
         ? null
@@ -383,9 +386,3 @@ export const ko: Text = {
           },
   },
 };
-
-function unknown(what: string, data: Data): Known | null {
-  if (data.name === undefined) return null;
-  const near = typeof data.nearest === "string" ? `혹시 ${data.nearest}인가요?` : null;
-  return { sentence: `${JSON.stringify(data.name)}이라는 ${what}은(는) 없습니다.`, next: near };
-}

@@ -100,7 +100,10 @@ export async function changeConversation(
   return rows[0] ?? null;
 }
 
-/** Marks it deleted and gives the turns that still run or wait, to be stopped; null when it is not there. */
+/**
+ * Marks it deleted, deletes the files attached in it, and gives the turns that still run or wait, to be stopped; null
+ * when it is not there.
+ */
 export async function deleteConversation(
   sql: Sql,
   id: string,
@@ -112,6 +115,9 @@ export async function deleteConversation(
     [id, accountId],
   );
   if (rowCount === 0) return null;
+  await sql.query("DELETE FROM owl.attachment a USING owl.turn t WHERE t.conversation_id = $1 AND a.turn_id = t.id", [
+    id,
+  ]);
   const { rows } = await sql.query<{ id: string; state: string }>(
     "SELECT id, state FROM owl.turn WHERE conversation_id = $1 AND state IN ('queued', 'running')",
     [id],

@@ -13,6 +13,7 @@ export interface SqlResult<Row> {
 
 /** Something statements run on: the pool itself, or one transaction. */
 export interface Sql {
+  /** Without `values`, `text` may be several statements: their rows, one after the other. */
   query<Row extends object = Record<string, unknown>>(
     text: string,
     values?: readonly unknown[],
@@ -65,8 +66,14 @@ function sqlOf(client: pg.Pool | pg.PoolClient): Sql {
   return {
     async query<Row extends object>(text: string, values?: readonly unknown[]) {
       const name = values === undefined ? undefined : nameOf(text);
-      const result = await client.query<Row>({ text, values: values as unknown[] | undefined, name });
-      return { rows: result.rows, rowCount: result.rowCount ?? 0 };
+      const result: pg.QueryResult<Row> | pg.QueryResult<Row>[] = await client.query<Row>({
+        text,
+        values: values as unknown[] | undefined,
+        name,
+      });
+      if (!Array.isArray(result)) return { rows: result.rows, rowCount: result.rowCount ?? 0 };
+      const rowCount = result.reduce((sum, one) => sum + (one.rowCount ?? 0), 0);
+      return { rows: result.flatMap(({ rows }) => rows), rowCount };
     },
   };
 }

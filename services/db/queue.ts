@@ -84,14 +84,12 @@ export interface QueueOptions {
   readonly onWarning: (message: string) => void;
 }
 
-/** pg-boss hands several statements as one text with `values` undefined: pg runs that as a simple query. */
+/** pg-boss hands several statements as one text with no values: that must be no prepared statement. */
 function adapter(sql: Sql): Db {
   return {
     async executeSql(text, values) {
-      const result: unknown = await sql.query(text, values);
-      // A text of several statements answers with one result each, of which pg-boss wants the last.
-      const last = Array.isArray(result) ? result.at(-1) : result;
-      return { rows: (last as { rows?: object[] } | undefined)?.rows ?? [] };
+      const { rows } = await sql.query(text, values !== undefined && values.length > 0 ? values : undefined);
+      return { rows };
     },
   };
 }

@@ -140,3 +140,33 @@ export async function stopQueuedAnalysis(sql: Sql, id: string): Promise<{ queueJ
   if (rows[0]) await sql.query("SELECT pg_notify('owl_observe', 'schema-analysis:' || $1::text)", [id]);
   return rows[0] ?? null;
 }
+
+/** An analysis that failed or was stopped, and what it was asked for by whom. */
+export interface EndedAnalysis {
+  readonly id: string;
+  readonly accountId: string;
+  readonly dataSource: string;
+}
+
+/**
+ * Those of `ids` in one of the states `from` that no later analysis of the same account and data source has taken the
+ * place of. They are locked first and looked at in a statement of their own: of two that ask at once, the second sees
+ * what the first has begun.
+ */
+export async function lockLatestEnded(
+  sql: Sql,
+  ids: readonly string[],
+  from: readonly ("failed" | "stopped")[],
+): Promise<readonly EndedAnalysis[]> {
+  await sql.query("SELECT 1 FROM owl.schema_analysis WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE", [ids]);
+  const { rows } = await sql.query<EndedAnalysis>(
+    `SELECT a.id, a.account_id AS "accountId", a.data_source AS "dataSource" FROM owl.schema_analysis a
+      WHERE a.id = ANY($1::uuid[]) AND a.state = ANY($2) AND NOT EXISTS (
+        SELECT 1 FROM owl.schema_analysis later
+         WHERE later.account_id = a.account_id AND later.data_source = a.data_source
+           AND (later.created_at, later.id) > (a.created_at, a.id))
+      ORDER BY a.created_at, a.id`,
+    [ids, from],
+  );
+  return rows;
+}

@@ -193,24 +193,47 @@ export async function cancelQueuedTranscription(sql: Sql, id: string): Promise<{
   return rows[0] ?? null;
 }
 
-/** failed or cancelled -> queued under `queueJob`, finished segments kept; its format, or null when it is neither. */
-export async function retryTranscription(sql: Sql, id: string, queueJob: string): Promise<{ format: number } | null> {
-  const { rows } = await sql.query<{ batchId: string | null; format: number }>(
-    `UPDATE owl.transcription SET state = 'queued', queue_job = $2, message = NULL, ended_at = NULL, losses = 0,
-            claimed_by = NULL, claimed_at = NULL, stop_requested_at = NULL, moved_at = clock_timestamp()
-      WHERE id = $1 AND state IN ('failed', 'cancelled') RETURNING batch_id AS "batchId", format`,
-    [id, queueJob],
+/** An item that waits again, with its new queue job. */
+export interface RetriedTranscription {
+  readonly id: string;
+  readonly queueJob: string;
+  readonly format: number;
+}
+
+/**
+ * Those of `ids` in one of the states `from` -> queued under new queue jobs, finished segments kept; their batches run
+ * again. In the order they were planned. One that somebody else tries again at this moment is left to them.
+ */
+export async function retryTranscriptions(
+  sql: Sql,
+  ids: readonly string[],
+  from: readonly ("failed" | "cancelled")[],
+): Promise<readonly RetriedTranscription[]> {
+  const { rows } = await sql.query<RetriedTranscription & { batchId: string | null }>(
+    `WITH held AS (
+       SELECT id FROM owl.transcription WHERE id = ANY($1::uuid[]) AND state = ANY($2) ORDER BY id
+          FOR UPDATE SKIP LOCKED),
+     again AS (
+       UPDATE owl.transcription t SET state = 'queued', queue_job = gen_random_uuid(), message = NULL, ended_at = NULL,
+              losses = 0, claimed_by = NULL, claimed_at = NULL, stop_requested_at = NULL, moved_at = clock_timestamp()
+         FROM held WHERE t.id = held.id
+       RETURNING t.id, t.queue_job, t.format, t.batch_id, t.created_at, t.position)
+     SELECT id, queue_job AS "queueJob", format, batch_id AS "batchId" FROM again ORDER BY created_at, position, id`,
+    [ids, from],
   );
-  const row = rows[0];
-  if (!row) return null;
-  if (row.batchId !== null) {
+  const batches = [...new Set(rows.flatMap((row) => row.batchId ?? []))];
+  if (batches.length > 0) {
+    // Items before batches, batches by id: as the trigger that settles them locks.
+    await sql.query("SELECT 1 FROM owl.batch WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE", [batches]);
     await sql.query(
       `UPDATE owl.batch SET state = CASE WHEN state = 'paused' THEN 'paused' ELSE 'running' END, ended_at = NULL,
               active_since = CASE WHEN state = 'paused' THEN NULL ELSE coalesce(active_since, clock_timestamp()) END
-        WHERE id = $1`,
-      [row.batchId],
+        WHERE id = ANY($1::uuid[])`,
+      [batches],
     );
   }
-  await sql.query("SELECT pg_notify('owl_observe', 'transcription:' || $1::text)", [id]);
-  return { format: row.format };
+  await sql.query("SELECT pg_notify('owl_observe', 'transcription:' || id) FROM unnest($1::text[]) AS again(id)", [
+    rows.map((row) => row.id),
+  ]);
+  return rows.map(({ batchId: _, ...row }) => row);
 }

@@ -3,6 +3,7 @@
 
 import { jobKindRow } from "../core/job-kinds.ts";
 import type { TurnCause, TurnEndState, TurnState } from "../core/turn.ts";
+import type { AttachmentRow } from "./attachments.ts";
 import { LOOSE_COMMIT, type Sql } from "./pool.ts";
 import { type JobQueue, takeOutText } from "./queue.ts";
 
@@ -22,12 +23,15 @@ export interface TurnRow {
   readonly seq: number;
   /** Tool calls so far, oldest first. */
   readonly tools: readonly Record<string, unknown>[];
+  readonly attachments: readonly AttachmentRow[];
 }
 
 const TURN_COLUMNS = `t.id, t.conversation_id AS "conversationId", t.account_id AS "accountId", t.state, t.text,
   coalesce(t.answer, e.text) AS answer, t.message, t.created_at AS "createdAt", t.claimed_at AS "claimedAt",
   t.ended_at AS "endedAt", t.stop_requested_at IS NOT NULL AS "stopRequested", coalesce(e.seq, 0) AS seq,
-  coalesce(e.tools, '[]'::jsonb) AS tools`;
+  coalesce(e.tools, '[]'::jsonb) AS tools,
+  coalesce((SELECT jsonb_agg(jsonb_build_object('id', a.id, 'name', a.name, 'bytes', a.bytes) ORDER BY a.position)
+              FROM owl.attachment a WHERE a.turn_id = t.id), '[]'::jsonb) AS attachments`;
 
 const TURN_EVENTS = `LEFT JOIN LATERAL (
     SELECT max(v.seq) AS seq, string_agg(v.data->>'text', '' ORDER BY v.seq) FILTER (WHERE v.kind = 'delta') AS text,
@@ -262,6 +266,8 @@ export interface TurnToAnswer {
   readonly text: string;
   /** The conversation's earlier turns, oldest first, at most 30. */
   readonly history: readonly { readonly text: string; readonly answer: string | null }[];
+  /** Files are attached in its conversation (attachments.ts reads them). */
+  readonly hasFiles: boolean;
 }
 
 /** What a responder needs of a turn; null when it is not there. */
@@ -271,7 +277,9 @@ export async function findTurnToAnswer(sql: Sql, id: string): Promise<TurnToAnsw
             coalesce((SELECT jsonb_agg(jsonb_build_object('text', h.text, 'answer', h.answer) ORDER BY h.created_at, h.id)
                         FROM (SELECT p.id, p.text, p.answer, p.created_at FROM owl.turn p
                                WHERE p.conversation_id = t.conversation_id AND p.ended_at IS NOT NULL
-                               ORDER BY p.created_at DESC, p.id DESC LIMIT 30) h), '[]'::jsonb) AS history
+                               ORDER BY p.created_at DESC, p.id DESC LIMIT 30) h), '[]'::jsonb) AS history,
+            EXISTS (SELECT 1 FROM owl.turn o JOIN owl.attachment a ON a.turn_id = o.id
+                     WHERE o.conversation_id = t.conversation_id) AS "hasFiles"
        FROM owl.turn t WHERE t.id = $1`,
     [id],
   );

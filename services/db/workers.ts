@@ -34,9 +34,10 @@ export async function registerWorker(
 
 /**
  * One beat; no row: this worker is taken for gone. The beat on its way while the worker deregisters is none such, and
- * leaves the last word to that.
+ * leaves the last word to that: no sign of life comes after it.
  */
-export const HEARTBEAT = `UPDATE owl.worker SET heartbeat_at = clock_timestamp(),
+export const HEARTBEAT = `UPDATE owl.worker
+     SET heartbeat_at = CASE WHEN stopped_at IS NULL THEN clock_timestamp() ELSE heartbeat_at END,
          jobs = CASE WHEN stopped_at IS NULL THEN $2::jsonb ELSE jobs END,
          counts = CASE WHEN stopped_at IS NULL THEN $3::jsonb ELSE counts END
   WHERE id = $1 AND gone_at IS NULL`;

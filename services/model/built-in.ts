@@ -1,9 +1,12 @@
 // The built-in responder: answers by rules with the same tools, and says that it is one. It serves a fresh install that
-// has no model endpoint: it runs the SQL it is given, lists, describes and counts tables, searches transcripts.
+// has no model endpoint: it runs the SQL it is given, lists, describes and counts tables, searches transcripts, and says
+// what it can read off attached files.
 
 import { OwlError } from "../../config/errors.ts";
 import type { ToolOutput } from "../tools/tool.ts";
+import { describeFile } from "./attached.ts";
 import { type Intent, readIntent } from "./intent.ts";
+import { markdownTable } from "./markdown-table.ts";
 import type { Answering, Question, Responder } from "./responder.ts";
 
 /** Answers by rules. */
@@ -11,6 +14,14 @@ export const builtInResponder: Responder = async (question, answering) => {
   const { words } = answering;
   answering.text(`${words("builtIn.name")}\n\n`);
   const intent = readIntent(question.text, question.sources);
+  const own = question.files.filter((file) => !file.isEarlier);
+  // A question that asks nothing else is about its files, or about those of before.
+  const files = own.length === 0 && intent.kind === "help" ? question.files : own;
+  for (const file of files) answering.text(describeFile(file, words));
+  if (files.length > 0 && intent.kind === "help") {
+    answering.text(`${words("builtIn.fileOnly")}\n\n`);
+    if (own.length > 0) return;
+  }
   try {
     await answer(intent, question, answering);
   } catch (error) {
@@ -67,12 +78,5 @@ const SHOWN_ROWS = 50;
 /** The output's table as Markdown. */
 function table(output: ToolOutput): string {
   if (!output.table) return "";
-  const { columns, rows } = output.table;
-  const cell = (value: unknown) =>
-    String(value ?? "")
-      .replace(/\s+/g, " ")
-      .replaceAll("|", "\\|")
-      .slice(0, 200);
-  const line = (cells: readonly unknown[]) => `| ${cells.map(cell).join(" | ")} |\n`;
-  return `${line(columns)}| ${columns.map(() => "---").join(" | ")} |\n${rows.slice(0, SHOWN_ROWS).map(line).join("")}`;
+  return markdownTable(output.table.columns, output.table.rows.slice(0, SHOWN_ROWS));
 }

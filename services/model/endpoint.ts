@@ -15,6 +15,7 @@ import {
 } from "ai";
 import type { AppConfig } from "../../config/config.ts";
 import { OwlError } from "../../config/errors.ts";
+import { questionWithFiles } from "../core/attached-files.ts";
 import type { Text } from "../text/text.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Answering, Question, Responder } from "./responder.ts";
@@ -87,7 +88,7 @@ export function createEndpointResponder(
 }
 
 function messagesOf(question: Question): ModelMessage[] {
-  const messages: ModelMessage[] = [{ role: "user", content: question.text }];
+  const messages: ModelMessage[] = [{ role: "user", content: questionWithFiles(question.text, question.files) }];
   let characters = 0;
   for (const turn of question.history.slice(-HISTORY_TURNS).reverse()) {
     const answer = turn.answer ?? "";

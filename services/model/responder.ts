@@ -1,6 +1,7 @@
 // What answers a question: the model of an endpoint, or the built-in responder. Both use the same tools.
 
 import type { Clock } from "../../config/time.ts";
+import type { AttachedFile } from "../core/attached-files.ts";
 import type { Text } from "../text/text.ts";
 import type { Tool, ToolOutput } from "../tools/tool.ts";
 
@@ -8,6 +9,8 @@ export interface Question {
   readonly text: string;
   /** Earlier turns of the conversation, oldest first; answer null: it has none. */
   readonly history: readonly { readonly text: string; readonly answer: string | null }[];
+  /** Attached to this question and to earlier ones, this one's first; their texts are bounded together. */
+  readonly files: readonly AttachedFile[];
   /** Names of the data sources, the default one first. */
   readonly sources: readonly string[];
   readonly tools: readonly Tool[];

@@ -40,6 +40,16 @@ export const en = {
   "builtIn.nothingFound": 'No transcript holds "{words}".',
   "builtIn.rows": "Rows: {rows}.",
   "builtIn.cut": "Only the first {rows} rows are shown: the result is longer.",
+  "builtIn.fileBytes": "{bytes} bytes",
+  "builtIn.fileTable": "rows: {rows}, columns: {columns}",
+  "builtIn.fileLines": "lines: {lines}",
+  "builtIn.fileFirstRows": "Only the first {rows} rows are shown.",
+  "builtIn.fileFirstColumns": "Only the first {columns} columns are shown.",
+  "builtIn.fileFirstLines": "Only the first {lines} lines are shown.",
+  "builtIn.fileCut":
+    "Only the first {characters} of its {all} characters were read; the figures are those of that part.",
+  "builtIn.fileOnly":
+    "This is what can be read off the files by rules. To ask freely about them, an administrator sets `model:` in owl.yaml.",
   "builtIn.help":
     "I answer by rules, with real tools:\n\n- SQL: `SELECT 6 * 7 AS answer`\n- tables: `list the tables`\n- a table's columns: `describe orders`\n- a table's rows: `count orders`\n- transcripts: `search budget`\n\nData sources: {sources}. For free questions an administrator sets `model:` in owl.yaml.",
   "schemaAnalysis.byRules":

@@ -38,6 +38,15 @@ export const ko: Catalogue = {
   "builtIn.nothingFound": "“{words}”이(가) 들어 있는 녹취가 없습니다.",
   "builtIn.rows": "행: {rows}개.",
   "builtIn.cut": "결과가 길어 처음 {rows}개 행만 보여드립니다.",
+  "builtIn.fileBytes": "{bytes}바이트",
+  "builtIn.fileTable": "{rows}행 {columns}열",
+  "builtIn.fileLines": "{lines}줄",
+  "builtIn.fileFirstRows": "처음 {rows}행만 보여드립니다.",
+  "builtIn.fileFirstColumns": "처음 {columns}열만 보여드립니다.",
+  "builtIn.fileFirstLines": "처음 {lines}줄만 보여드립니다.",
+  "builtIn.fileCut": "전체 {all}자 가운데 처음 {characters}자만 읽었으며, 위 수치는 읽은 부분의 것입니다.",
+  "builtIn.fileOnly":
+    "규칙으로 파일에서 읽을 수 있는 내용입니다. 파일에 대해 자유롭게 질문하려면 관리자가 owl.yaml의 `model:`을 설정하면 됩니다.",
   "builtIn.help":
     "규칙으로 답하며, 도구는 실제로 사용합니다.\n\n- SQL: `SELECT 6 * 7 AS answer`\n- 테이블 목록: `테이블 보여줘`\n- 테이블 구조: `orders 구조`\n- 테이블 건수: `orders 몇 건`\n- 녹취 검색: `예산 검색`\n\n데이터 소스: {sources}. 자유로운 질문은 관리자가 owl.yaml의 `model:`을 설정하면 됩니다.",
   "schemaAnalysis.byRules": "모델의 응답을 쓸 수 없어 테이블 {tables}개는 규칙으로 설명했습니다.",

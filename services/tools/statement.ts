@@ -36,6 +36,14 @@ export interface StatementRun {
 /** What arrives beyond the byte limit before the cancel reaches the server; past it the connection is cut. */
 const WIRE_SLACK = 4 * 2 ** 20;
 const CANCEL_BOUND_MS = 3_000;
+/**
+ * The backend's pid for the cancel. And should this process be killed, nobody cancels: then the server itself looks
+ * whether its client is still there (PostgreSQL 14 or newer, on Linux), instead of computing on to the time limit.
+ */
+const WHO = `
+  SELECT pg_backend_pid() AS pid,
+         (SELECT set_config(name, '2s', false) FROM pg_settings
+           WHERE name = 'client_connection_check_interval' AND version() LIKE '%linux%')`;
 const READS = /^(select|with|values|table|explain|show)\b/i;
 
 /** Throws `sql.refused` for a statement that does not begin as one that only reads. */
@@ -64,7 +72,7 @@ export async function runStatement(client: pg.Client, run: StatementRun): Promis
   const startedAt = clock.monotonicMs();
   checkStatement(run.sql);
   await client.query("BEGIN READ ONLY");
-  const pid = (await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid")).rows[0]?.pid ?? 0;
+  const pid = (await client.query<{ pid: number }>(WHO)).rows[0]?.pid ?? 0;
   signal.throwIfAborted();
 
   const columns: string[] = [];

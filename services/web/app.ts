@@ -10,9 +10,11 @@ import type { Routes, WebDeps } from "./deps.ts";
 import { servePages } from "./pages/serve.ts";
 import { problemSchema, sendProblem } from "./problems.ts";
 import { adminRoutes } from "./routes/admin.ts";
+import { adminJobRoutes } from "./routes/admin-jobs.ts";
 import { adminLogRoutes } from "./routes/admin-logs.ts";
 import { adminRolloutRoutes } from "./routes/admin-rollouts.ts";
 import { adminUserRoutes } from "./routes/admin-users.ts";
+import { attachmentRoutes } from "./routes/attachments.ts";
 import { batchRoutes } from "./routes/batches.ts";
 import { conversationRoutes } from "./routes/conversations.ts";
 import { eventRoutes } from "./routes/events.ts";
@@ -34,6 +36,7 @@ const ROUTES: readonly Routes[] = [
   sessionRoutes,
   conversationRoutes,
   turnRoutes,
+  attachmentRoutes,
   eventRoutes,
   batchRoutes,
   internalBatchRoutes,
@@ -46,6 +49,7 @@ const ROUTES: readonly Routes[] = [
   adminRolloutRoutes,
   adminUserRoutes,
   adminLogRoutes,
+  adminJobRoutes,
 ];
 
 /** Paths of /api that need no session. */

@@ -8,6 +8,7 @@ import type { Logger } from "pino";
 import { asError } from "../../config/errors.ts";
 import type { Clock } from "../../config/time.ts";
 import { sweepSessions } from "../db/accounts.ts";
+import { forgetUnsentAttachments } from "../db/attachments.ts";
 import { forgetIdempotencyKeys } from "../db/idempotency-keys.ts";
 import type { Database } from "../db/pool.ts";
 import { endQueuedTurn, findUnclaimedTurns, forgetDeltas } from "../db/turns.ts";
@@ -20,7 +21,7 @@ export interface Sweeper {
   stop(): Promise<void>;
   /** Closes the turns past their claim limit; answers how many. */
   closeUnclaimed(): Promise<number>;
-  /** Forgets expired sessions, keys, workers, the deltas of old turns and unfinished uploads. */
+  /** Forgets expired sessions, keys, workers, the deltas of old turns, unfinished uploads and unsent attachments. */
   forget(): Promise<void>;
 }
 
@@ -28,6 +29,7 @@ const EVERY_MS = 1_000;
 const FORGET_EVERY_MS = 600_000;
 const AT_ONCE = 100;
 const UPLOAD_HOURS = 48;
+const UNSENT_HOURS = 24;
 /** A day more than a session lasts: nobody signed in can still be in the middle of a stream that old. */
 const DELTA_DAYS = 31;
 
@@ -59,6 +61,7 @@ export function createSweeper(deps: {
     await forgetIdempotencyKeys(db);
     await forgetWorkers(db);
     await forgetDeltas(db, DELTA_DAYS);
+    await forgetUnsentAttachments(db, UNSENT_HOURS);
     if (deps.uploadsDir !== undefined) await forgetUploads(deps.uploadsDir);
   }
 

@@ -2,7 +2,8 @@
 // Invariant: what comes back is that instance's answer unchanged; owld reads neither body.
 
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
-import { OwlError } from "../../config/errors.ts";
+import { Refusal } from "../core/text/refusal.ts";
+import type { Text } from "../core/text/text.ts";
 import type { Control } from "./control.ts";
 
 const HOP_BY_HOP = new Set(["connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "host"]);
@@ -15,7 +16,7 @@ export function passToApp(
   target: ReturnType<Control["appTarget"]>,
   signal: AbortSignal,
 ): Promise<void> {
-  if (target === null) return Promise.reject(unavailable("no web instance of the bundled application is ready"));
+  if (target === null) return Promise.reject(unavailable(({ appNotReady }) => appNotReady));
   const where = "socket" in target ? { socketPath: target.socket } : { host: target.host, port: target.port };
   return new Promise((resolve, reject) => {
     const outgoing = request({
@@ -27,7 +28,7 @@ export function passToApp(
       signal,
     });
     outgoing.on("error", (error: NodeJS.ErrnoException) => {
-      if (!response.headersSent) reject(unavailable(`the web instance broke off (${error.code ?? error.message})`));
+      if (!response.headersSent) reject(unavailable(({ appBrokeOff }) => appBrokeOff(error.code ?? error.message)));
       else response.destroy();
     });
     outgoing.on("response", (answer) => {
@@ -45,8 +46,6 @@ function endToEnd(headers: IncomingMessage["headers"]): IncomingMessage["headers
   return { ...Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name))), ...framed };
 }
 
-function unavailable(why: string): OwlError {
-  return new OwlError("app.unavailable", `The application cannot be asked: ${why}.`, {
-    next: "See what it waits for: owlctl why web",
-  });
+function unavailable(why: (refused: Text["refused"]) => string): Refusal {
+  return new Refusal("app.unavailable", ({ refused }) => refused.app(why(refused)));
 }

@@ -3,22 +3,26 @@
 
 import type { Config, ServiceConfig } from "../../config/config.ts";
 import type { PreflightLine } from "../../config/control-api.ts";
-import { OwlError } from "../../config/errors.ts";
-import { assessBudget } from "../core/connection-budget.ts";
+import { assessBudget, OWN_CONNECTIONS } from "../core/connection-budget.ts";
+import { Refusal } from "../core/text/refusal.ts";
+import type { Text } from "../core/text/text.ts";
 import type { Journal } from "../journal.ts";
 import type { Preflight } from "../ports.ts";
 
 export interface Clearance {
-  /** Notes for the rollout, one a warning. Throws `preflight.failed` naming what failed, with its command. */
+  /**
+   * Notes for the rollout, one a warning, in the language of the record. Throws `preflight.failed` naming what failed,
+   * with its command.
+   */
   ask(config: Config): Promise<readonly string[]>;
 }
 
-export function createClearance(preflight: Preflight, journal: Journal): Clearance {
+export function createClearance(preflight: Preflight, journal: Journal, record: Text): Clearance {
   return {
     async ask(config) {
-      const lines = await preflight.quick(config);
-      const failed = lines.filter(({ verdict }) => verdict === "FAIL");
-      if (failed.length > 0) throw refusal(failed);
+      const judged = await preflight.quick(config);
+      const lines = judged(record);
+      if (lines.some(isFailure)) throw refusal(judged, lines.filter(isFailure));
       return lines
         .filter(({ verdict }) => verdict === "WARN")
         .map(({ check, found, why, command }) => {
@@ -30,13 +34,20 @@ export function createClearance(preflight: Preflight, journal: Journal): Clearan
   };
 }
 
-function refusal(failed: readonly PreflightLine[]): OwlError {
-  const said = failed.map(({ check, found }) => `${check}: ${found}`).join("; ");
-  const commands = [...new Set(failed.map(({ command }) => command))].join("; ");
-  return new OwlError("preflight.failed", `Preflight fails, so nothing was touched. ${said}.`, {
-    next: `${commands}; then look at everything: owlctl preflight`,
-    data: { lines: failed },
-  });
+const isFailure = ({ verdict }: PreflightLine): boolean => verdict === "FAIL";
+
+function refusal(judged: (text: Text) => readonly PreflightLine[], lines: readonly PreflightLine[]): Refusal {
+  const commands = [...new Set(lines.map(({ command }) => command))].join("; ");
+  return new Refusal(
+    "preflight.failed",
+    (text) => {
+      const said = judged(text)
+        .filter(isFailure)
+        .map(({ check, found }) => `${check}: ${found}`);
+      return text.refused.preflight(text.list(said), commands);
+    },
+    { data: { lines } },
+  );
 }
 
 /** Throws `budget.exceeded` with the figures when so many replicas declare more than `limit` (null: not known). */
@@ -52,8 +63,10 @@ export function refuseOverBudget(
   }));
   const budget = assessBudget(declared, limit);
   if (budget.verdict !== "fail") return;
-  throw new OwlError("budget.exceeded", budget.reason, {
-    next: "Lower replicas or connections, or raise PostgreSQL's max_connections.",
-    data: { steady: budget.steady, limit: budget.limit },
-  });
+  throw new Refusal(
+    "budget.exceeded",
+    // A verdict of `fail` knows its limit.
+    ({ refused }) => refused.overBudget(budget.steady, OWN_CONNECTIONS, budget.limit ?? 0),
+    { data: { steady: budget.steady, limit: budget.limit } },
+  );
 }

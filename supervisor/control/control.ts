@@ -19,6 +19,7 @@ import type {
   UpdateRequest,
   Why,
 } from "../../config/control-api.ts";
+import type { Text } from "../core/text/text.ts";
 
 /** Query of GET /v1/logs. `target` null: every instance. */
 export interface LogsQuery {
@@ -33,12 +34,14 @@ export interface LogsQuery {
  * Refusals (OwlError codes): `service.unknown`, `instance.unknown`, `rollout.unknown` (names.ts builds them, with the
  * nearest name), `rollout.busy` (data.rollout: the running id), `config.invalid`, `budget.exceeded`,
  * `preflight.failed`, `service.stopped`, `disk.full`, `supervisor.stopping`.
+ * What answers in sentences takes the caller's catalogue; a refusal is worded by the server. What is written down (a
+ * rollout's notes and reason, events) is in the installation's language, for every reader of it.
  */
 export interface Control {
   status(): Promise<Status>;
   /** Starts a rollout and returns it as it stands; the work goes on whoever listens. */
   restart(request: RolloutRequest, askedBy?: string): Promise<Rollout>;
-  planRestart(request: RolloutRequest): Promise<RolloutPlan>;
+  planRestart(request: RolloutRequest, text: Text): Promise<RolloutPlan>;
   /** Newest first. */
   rollouts(): Promise<readonly Rollout[]>;
   rollout(id: string): Promise<Rollout>;
@@ -51,24 +54,24 @@ export interface Control {
   cancelRollout(id: string | null): Promise<Rollout>;
   events(query: EventsQuery, signal: AbortSignal): Promise<AsyncIterable<OwlEvent>>;
   logs(query: LogsQuery, signal: AbortSignal): Promise<AsyncIterable<LogLine>>;
-  reload(): Promise<Changed>;
-  planReload(): Promise<RolloutPlan>;
-  scale(wanted: ScaleRequest): Promise<Changed>;
-  planScale(wanted: ScaleRequest): Promise<RolloutPlan>;
+  reload(text: Text): Promise<Changed>;
+  planReload(text: Text): Promise<RolloutPlan>;
+  scale(wanted: ScaleRequest, text: Text): Promise<Changed>;
+  planScale(wanted: ScaleRequest, text: Text): Promise<RolloutPlan>;
   /** `name`: a service or an instance. */
-  start(name: string): Promise<Changed>;
-  stop(name: string): Promise<Changed>;
+  start(name: string, text: Text): Promise<Changed>;
+  stop(name: string, text: Text): Promise<Changed>;
   /** SIGKILL to the group of that instance, a person's explicit act. */
-  kill(instance: string): Promise<Killed>;
-  why(target: string): Promise<Why>;
+  kill(instance: string, text: Text): Promise<Killed>;
+  why(target: string, text: Text): Promise<Why>;
   /** Unpacks and verifies a release beside the running one; nothing else. */
   stageRelease(source: string): Promise<StagedAnswer>;
   update(request: UpdateRequest): Promise<Rollout>;
-  planUpdate(request: UpdateRequest): Promise<RolloutPlan>;
+  planUpdate(request: UpdateRequest, text: Text): Promise<RolloutPlan>;
   /** `version` null: the release before this one. */
   rollback(version: string | null): Promise<Rollout>;
-  planRollback(version: string | null): Promise<RolloutPlan>;
-  preflight(): Promise<readonly PreflightLine[]>;
+  planRollback(version: string | null, text: Text): Promise<RolloutPlan>;
+  preflight(text: Text): Promise<readonly PreflightLine[]>;
   config(): Promise<ShownConfig>;
   /** Resolves when it is decided; owld lets go of everything and exits 75 right after. */
   reexec(): Promise<void>;

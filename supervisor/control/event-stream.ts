@@ -4,6 +4,7 @@
 
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import type { Text } from "../core/text/text.ts";
 import { toProblem } from "./problems.ts";
 
 /**
@@ -13,7 +14,7 @@ import { toProblem } from "./problems.ts";
 export async function streamLines(
   response: ServerResponse,
   source: AsyncIterable<unknown>,
-  signal: AbortSignal,
+  { signal, text }: { readonly signal: AbortSignal; readonly text: Text },
   failed: (error: unknown) => void,
 ): Promise<void> {
   response.writeHead(200, { "content-type": "application/x-ndjson; charset=utf-8", "cache-control": "no-store" });
@@ -29,7 +30,7 @@ export async function streamLines(
   } catch (error) {
     if (!signal.aborted) {
       failed(error);
-      response.write(`${JSON.stringify({ problem: toProblem(error) })}\n`);
+      response.write(`${JSON.stringify({ problem: toProblem(error, text) })}\n`);
     }
   } finally {
     // Not awaited: a source that waits for its next event ends by the signal, maybe later than the client wants.

@@ -1,6 +1,6 @@
 // Refusals of unknown names, always with the nearest name that exists. Pure.
 
-import { OwlError } from "../../config/errors.ts";
+import { Refusal } from "../core/text/refusal.ts";
 
 /** The known name closest to `name` (edits, at most a third of its length, two at least), or null. */
 export function nearestName(name: string, known: readonly string[]): string | null {
@@ -14,33 +14,31 @@ export function nearestName(name: string, known: readonly string[]): string | nu
 }
 
 /** The error for a service nobody configured. `known`: names of all services. */
-export function unknownService(name: string, known: readonly string[]): OwlError {
+export function unknownService(name: string, known: readonly string[]): Refusal {
   return unknown("service", name, known);
 }
 
 /** The error for an instance (or `owlctl why|start|stop|logs` target) that does not exist. */
-export function unknownInstance(name: string, known: readonly string[]): OwlError {
+export function unknownInstance(name: string, known: readonly string[]): Refusal {
   return unknown("instance", name, known);
 }
 
 /** The error for a rollout id that was never given. `known`: ids, newest first. */
-export function unknownRollout(id: string, known: readonly string[]): OwlError {
+export function unknownRollout(id: string, known: readonly string[]): Refusal {
   return unknown("rollout", id, known);
 }
 
-function unknown(kind: "service" | "instance" | "rollout", name: string, known: readonly string[]): OwlError {
+function unknown(kind: "service" | "instance" | "rollout", name: string, known: readonly string[]): Refusal {
   const nearest = nearestName(name, known);
-  const listed = known.slice(0, 10).join(", ");
-  const next =
-    nearest !== null
-      ? `Did you mean ${nearest}?`
-      : known.length > 0
-        ? `Known: ${listed}${known.length > 10 ? ", …" : ""}.`
-        : "There is none yet.";
-  return new OwlError(`${kind}.unknown`, `There is no ${kind} ${JSON.stringify(name)}.`, {
-    next,
-    data: { name, nearest },
-  });
+  const listed = `${known.slice(0, 10).join(", ")}${known.length > 10 ? ", …" : ""}`;
+  return new Refusal(
+    `${kind}.unknown`,
+    ({ refused }) => ({
+      sentence: refused.unknown(kind, name),
+      next: nearest !== null ? refused.didYouMean(nearest) : known.length > 0 ? refused.known(listed) : refused.noneYet,
+    }),
+    { data: { name, nearest } },
+  );
 }
 
 /** Levenshtein distance, one row at a time. */

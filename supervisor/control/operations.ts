@@ -3,19 +3,12 @@
 
 import type { AppConfig, Config, ServiceConfig } from "../../config/config.ts";
 import type { Changed, Rollout, RolloutRequest, ScaleRequest, Status } from "../../config/control-api.ts";
-import { OwlError } from "../../config/errors.ts";
 import { shownConfig } from "../../config/shown.ts";
 import { type Instance, isLiving, isServing } from "../core/instance.ts";
-import {
-  describePlan,
-  inOrder,
-  type PlannedService,
-  planCount,
-  planSteps,
-  restartTargets,
-} from "../core/rollout-plan.ts";
+import { describePlan, type PlannedService, planCount, planSteps, restartTargets } from "../core/rollout-plan.ts";
+import { Refusal } from "../core/text/refusal.ts";
+import type { Text } from "../core/text/text.ts";
 import type { InstanceBook } from "../instance-book.ts";
-import { configHash } from "../instance-launch.ts";
 import type { Instances } from "../instances.ts";
 import type { Journal } from "../journal.ts";
 import type { Measures } from "../measures.ts";
@@ -28,6 +21,7 @@ import { createClearance, refuseOverBudget as refuseOver } from "./clearance.ts"
 import type { Control } from "./control.ts";
 import { eventStream } from "./event-lines.ts";
 import { unknownInstance, unknownRollout, unknownService } from "./names.ts";
+import { compareConfigs } from "./reload-diff.ts";
 import { explain, type WhyParts } from "./why.ts";
 
 export interface OperationParts extends WhyParts {
@@ -35,6 +29,8 @@ export interface OperationParts extends WhyParts {
   readonly instances: Instances;
   readonly rollouts: RolloutRunner;
   readonly journal: Journal;
+  /** The installation's language: what is written down is written once, in it. */
+  readonly record: Text;
   readonly measures: Measures;
   readonly wishes: ServiceWishes;
   readonly store: Store;
@@ -58,9 +54,9 @@ export interface OperationParts extends WhyParts {
 }
 
 export function createOperations(parts: OperationParts): Control {
-  const { book, rollouts, wishes, journal } = parts;
+  const { book, rollouts, wishes, journal, record } = parts;
   const services = (): readonly ServiceConfig[] => parts.config().services;
-  const clearance = createClearance(parts.preflight, journal);
+  const clearance = createClearance(parts.preflight, journal, record);
   const serviceNames = (): string[] => services().map(({ name }) => name);
   const isRouted = (config: Config) => (name: string) =>
     (config.services.find((service) => service.name === name)?.routes.length ?? 0) > 0;
@@ -76,9 +72,7 @@ export function createOperations(parts: OperationParts): Control {
   function refuseWithoutDisk(): void {
     const failing = parts.store.failing();
     if (failing === null) return;
-    throw new OwlError("disk.full", `The state file cannot be written (${failing}), so no step could be recorded.`, {
-      next: "Free some space in the state directory and ask again; supervision goes on meanwhile.",
-    });
+    throw new Refusal("disk.full", ({ refused }) => refused.diskFull(failing));
   }
 
   const refuseOverBudget = (config: Config, replicas: (service: ServiceConfig) => number): void =>
@@ -107,13 +101,14 @@ export function createOperations(parts: OperationParts): Control {
     });
   }
 
-  function plan(targets: readonly Instance[], config: Config, notes: readonly string[]) {
+  function plan(targets: readonly Instance[], config: Config, notes: readonly string[], text: Text) {
     const connectionLimit = parts.connectionLimit();
-    return describePlan({ targets, services: planned(config), instances: book.all(), connectionLimit, notes });
+    const facts = { targets, services: planned(config), instances: book.all(), connectionLimit, notes };
+    return describePlan(facts, text);
   }
 
   function begin(targets: readonly Instance[], config: Config, warned: readonly string[], askedBy?: string): Rollout {
-    const { expectedMs, worstMs, notes } = plan(targets, config, warned);
+    const { expectedMs, worstMs, notes } = plan(targets, config, warned, record);
     const ids = targets.map(({ id }) => id);
     const rollout = rollouts.begin(
       "restart",
@@ -130,62 +125,31 @@ export function createOperations(parts: OperationParts): Control {
     const asked = request.services === undefined || request.services.length === 0 ? null : request.services;
     for (const name of asked ?? []) {
       if (!wishes.isStopped(serviceNamed(name))) continue;
-      throw new OwlError("service.stopped", `${name} is stopped, so there is nothing to replace.`, {
-        next: `Start it: owlctl start ${name}`,
-      });
+      throw new Refusal("service.stopped", ({ refused }) => refused.serviceStopped(name));
     }
     return restartTargets(book.all(), serviceNames(), asked, rollouts.last(), request.all === true);
   }
 
-  /** What another configuration would change. */
-  function compare(next: Config): { readonly replaced: readonly Instance[]; readonly notes: readonly string[] } {
-    const notes: string[] = [];
-    const replaced = book.all().filter((instance) => {
-      const service = next.services.find(({ name }) => name === instance.service);
-      if (service === undefined || instance.wanted === "down" || !isLiving(instance)) return false;
-      return instance.configHash !== configHash(service, parts.app(next));
-    });
-    for (const service of next.services) {
-      const now = services().find(({ name }) => name === service.name);
-      const touched = replaced.filter((instance) => instance.service === service.name).length;
-      if (now === undefined) notes.push(`${service.name} is new: ${service.replicas} are started.`);
-      else if (now.replicas !== service.replicas)
-        notes.push(`${service.name}: ${now.replicas} to ${service.replicas}.`);
-      else if (touched === 0 && JSON.stringify(now) !== JSON.stringify(service))
-        notes.push(`${service.name}: taken over without a restart.`);
-      if (touched > 0) notes.push(`${service.name}: ${touched} are replaced, for what runs has changed.`);
-    }
-    for (const { name } of services()) {
-      if (!next.services.some((service) => service.name === name))
-        notes.push(`${name} is gone: its instances are stopped.`);
-    }
-    if (JSON.stringify(next.proxy) !== JSON.stringify(parts.config().proxy))
-      notes.push("The proxy is replaced by one with its new settings.");
-    if (next.home !== parts.config().home)
-      notes.push("The state directory stays as it is until owld is started again.");
-    return {
-      replaced: inOrder(
-        replaced,
-        next.services.map(({ name }) => name),
-      ),
-      notes,
-    };
-  }
+  const compare = (next: Config) => compareConfigs(parts.config(), next, book.all(), parts.app);
 
   function checkScale(wanted: ScaleRequest): void {
     for (const [name, replicas] of Object.entries(wanted)) {
       serviceNamed(name);
       if (Number.isInteger(replicas) && replicas >= 0 && replicas <= 1_000) continue;
-      throw new OwlError("request.invalid", `${name}=${replicas}: a whole number from 0 to 1000 is expected.`);
+      throw new Refusal("request.invalid", ({ refused }) => refused.request.replicas(name, replicas));
     }
     refuseOverBudget(parts.config(), (service) => wanted[service.name] ?? wishes.replicas(service));
   }
 
-  function scaleNotes(wanted: ScaleRequest): string[] {
-    return Object.entries(wanted).flatMap(([name, replicas]) => {
-      const now = wishes.replicas(serviceNamed(name));
-      return now === replicas ? [] : [`${name}: ${now} to ${replicas}.`];
-    });
+  /** Sentences on numbers that differ from those of now, to be said in any language. */
+  function scaleNotes(wanted: ScaleRequest): (text: Text) => string[] {
+    const counts = Object.entries(wanted).map(([name, to]) => ({
+      name,
+      to,
+      from: wishes.replicas(serviceNamed(name)),
+    }));
+    const changing = counts.filter(({ from, to }) => from !== to);
+    return ({ plan }) => changing.map(({ name, from, to }) => plan.count(name, from, to));
   }
 
   const countSteps = (name: string, to: number, config: Config) =>
@@ -225,8 +189,8 @@ export function createOperations(parts: OperationParts): Control {
       refuseWhileBusy();
       return begin(targetsOf(request), parts.config(), warned, askedBy);
     },
-    async planRestart(request) {
-      return plan(targetsOf(request), parts.config(), []);
+    async planRestart(request, text) {
+      return plan(targetsOf(request), parts.config(), [], text);
     },
     rollouts: async () => rollouts.all(),
     rollout: async (id) => rolloutNamed(id),
@@ -239,9 +203,7 @@ export function createOperations(parts: OperationParts): Control {
       if (id !== null && rolloutNamed(id).state !== "running") return rolloutNamed(id);
       const cancelled = running === null ? null : rollouts.cancel();
       if (cancelled === null) {
-        throw new OwlError("rollout.unknown", "No rollout is running.", {
-          next: "See the past ones: owlctl rollout list",
-        });
+        throw new Refusal("rollout.unknown", ({ refused }) => refused.noRollout());
       }
       parts.wake();
       return cancelled;
@@ -258,7 +220,7 @@ export function createOperations(parts: OperationParts): Control {
         throw unknownInstance(target, [...serviceNames(), ...known]);
       return parts.logs.read({ ...rest, instances }, signal);
     },
-    async reload() {
+    async reload(text) {
       refuseWhileBusy();
       const next = parts.loadConfig();
       refuseWithoutDisk();
@@ -268,22 +230,16 @@ export function createOperations(parts: OperationParts): Control {
       const before = parts.config();
       const { replaced, notes } = compare(next);
       parts.useConfig(next);
-      journal.write({
-        type: "config.reloaded",
-        message:
-          notes.length === 0
-            ? "The configuration is read again: nothing differs."
-            : `The configuration is read again. ${notes.join(" ")}`,
-      });
+      journal.write({ type: "config.reloaded", message: record.recorded.reloaded(notes(record)) });
       if (JSON.stringify(before.proxy) !== JSON.stringify(next.proxy)) {
         parts.proxies.replace(next.proxy).catch((error: unknown) => parts.failed(error, "the proxy was not replaced"));
       }
-      return changed(notes, replaced.length === 0 ? null : begin(replaced, next, warned));
+      return changed(notes(text), replaced.length === 0 ? null : begin(replaced, next, warned));
     },
-    async planReload() {
+    async planReload(text) {
       const next = parts.loadConfig();
       const { replaced, notes } = compare(next);
-      const described = plan(replaced, next, notes);
+      const described = plan(replaced, next, notes(text), text);
       // Numbers that change beside what is replaced, services that come or go.
       const names = new Set([...serviceNames(), ...next.services.map(({ name }) => name)]);
       const counted = [...names].flatMap((name) => {
@@ -292,85 +248,82 @@ export function createOperations(parts: OperationParts): Control {
         return from === to ? [] : countSteps(name, to, next);
       });
       const steps = [...described.steps, ...counted];
-      return { ...described, steps, changes: described.changes || notes.length > 0 };
+      return { ...described, steps, changes: described.changes || notes(text).length > 0 };
     },
-    async scale(wanted) {
+    async scale(wanted, text) {
       refuseWhileBusy();
       checkScale(wanted);
       const notes = scaleNotes(wanted);
       for (const [name, replicas] of Object.entries(wanted)) wishes.scale(serviceNamed(name), replicas);
-      if (notes.length > 0) journal.write({ type: "service.scaled", message: notes.join(" ") });
-      return changed(notes);
+      const written = notes(record);
+      if (written.length > 0) journal.write({ type: "service.scaled", message: written.join(" ") });
+      return changed(notes(text));
     },
-    async planScale(wanted) {
+    async planScale(wanted, text) {
       checkScale(wanted);
-      const notes = scaleNotes(wanted);
+      const notes = scaleNotes(wanted)(text);
       const steps = Object.entries(wanted).flatMap(([name, replicas]) => countSteps(name, replicas, parts.config()));
-      return { ...plan([], parts.config(), notes), steps, changes: notes.length > 0 };
+      return { ...plan([], parts.config(), notes, text), steps, changes: notes.length > 0 };
     },
-    async start(name) {
+    async start(name, text) {
       refuseWhileBusy();
       const service = services().find((one) => one.name === name);
       if (service !== undefined) {
         const was = wishes.isStopped(service) || wishes.stoppedInstances(service).length > 0;
         wishes.setStopped(service, false);
-        if (was) journal.write({ type: "service.started", service: name, message: `${name} is started.` });
-        return changed(was ? [`${name} is started.`] : []);
+        if (was) journal.write({ type: "service.started", service: name, message: record.done.started(name) });
+        return changed(was ? [text.done.started(name)] : []);
       }
       for (const one of services()) {
         if (!wishes.startInstance(one, name)) continue;
-        const note = `An instance of ${one.name} is started in the place of ${name}; numbers never repeat.`;
-        journal.write({ type: "instance.started", service: one.name, instance: name, message: note });
-        return changed([note]);
+        const message = record.done.startedInPlace(one.name, name);
+        journal.write({ type: "instance.started", service: one.name, instance: name, message });
+        return changed([text.done.startedInPlace(one.name, name)]);
       }
       if (book.get(name) !== null) return changed([]);
       throw unknownInstance(name, [...serviceNames(), ...instanceIds()]);
     },
-    async stop(name) {
+    async stop(name, text) {
       refuseWhileBusy();
       const service = services().find((one) => one.name === name);
       if (service !== undefined) {
         if (wishes.isStopped(service)) return changed([]);
         wishes.setStopped(service, true);
-        journal.write({ type: "service.stopped", service: name, message: `${name} is stopped by an operator.` });
-        return changed([`${name} is stopped; it stays so until: owlctl start ${name}`]);
+        journal.write({ type: "service.stopped", service: name, message: record.recorded.stopped(name) });
+        return changed([text.done.stopped(name)]);
       }
       const instance = book.get(name);
       const owner = instance === null ? undefined : services().find((one) => one.name === instance.service);
       if (instance === null || owner === undefined) throw unknownInstance(name, [...serviceNames(), ...instanceIds()]);
       if (instance.wanted === "down") return changed([]);
       wishes.stopInstance(owner, name);
-      if (isLiving(instance)) parts.instances.leave(name, "stopped by an operator");
+      if (isLiving(instance)) parts.instances.leave(name, record.recorded.byOperator);
       else parts.instances.discard(name);
-      return changed([`${name} is stopped; it stays so until: owlctl start ${name}`]);
+      return changed([text.done.stopped(name)]);
     },
-    async kill(name) {
+    async kill(name, text) {
       const instance = book.get(name);
       if (instance === null || !isLiving(instance)) throw unknownInstance(name, instanceIds());
       const inFlight = parts.proxies.counters().upstreams.find(({ id }) => id === name)?.inFlight ?? 0;
-      parts.instances.kill(name, "killed by an operator");
+      parts.instances.kill(name, record.recorded.killedByOperator);
       parts.wake();
-      const notes = [
-        `${name} and its process group got SIGKILL.`,
-        inFlight === 0 ? "No request was in flight in it." : `${inFlight} requests in flight in it were cut.`,
-      ];
-      return { instance: name, notes };
+      return { instance: name, notes: [text.done.killed(name), text.done.cut(inFlight)] };
     },
-    async why(target) {
-      return explain(parts, target, serviceNames());
+    async why(target, text) {
+      return explain(parts, target, serviceNames(), text);
     },
     stageRelease: (source) => parts.updates.stageRelease(source),
     async update(request) {
       refuseWithoutDisk();
       return await parts.updates.update(request);
     },
-    planUpdate: (request) => parts.updates.planUpdate(request),
+    planUpdate: (request, text) => parts.updates.planUpdate(request, text),
     async rollback(version) {
       refuseWithoutDisk();
       return await parts.updates.rollback(version);
     },
-    planRollback: (version) => parts.updates.planRollback(version),
-    preflight: () => parts.preflight.run(),
+    planRollback: (version, text) => parts.updates.planRollback(version, text),
+    preflight: (text) => parts.preflight.run(text),
     config: async () => ({ file: parts.config().file, config: shownConfig(parts.config()) }),
     async reexec() {
       parts.reexec();
@@ -388,10 +341,8 @@ export function createOperations(parts: OperationParts): Control {
 
 /** One rollout at a time, and none while owld stops. Throws `rollout.busy` or `supervisor.stopping`. */
 export function refuseBusy(running: Rollout | null, isStopping: boolean): void {
-  if (isStopping) throw new OwlError("supervisor.stopping", "owld is stopping.", { next: "Start it again first." });
+  if (isStopping) throw new Refusal("supervisor.stopping", ({ refused }) => refused.stopping());
   if (running === null) return;
-  throw new OwlError("rollout.busy", `Rollout ${running.id} is running.`, {
-    next: `Watch it: owlctl rollout watch ${running.id}`,
-    data: { rollout: running.id },
-  });
+  const { id } = running;
+  throw new Refusal("rollout.busy", ({ refused }) => refused.busy(id), { data: { rollout: id } });
 }

@@ -3,6 +3,8 @@
 
 import type { Problem } from "../../config/control-api.ts";
 import { OwlError } from "../../config/errors.ts";
+import { wordsOf } from "../core/text/refusal.ts";
+import type { Text } from "../core/text/text.ts";
 
 /** Codes with a status of their own; the rest goes by the ending below, then 500. */
 const STATUS: Readonly<Record<string, number>> = {
@@ -24,18 +26,20 @@ const ENDINGS: readonly (readonly [string, number])[] = [
   [".invalid", 422],
 ];
 
-/** The problem document of anything thrown. A bug is told as `internal`; its text is for the log alone. */
-export function toProblem(caught: unknown): Problem {
+/** The problem document of anything thrown, in the language of `text`. A bug is told as `internal`; its text is for the log alone. */
+export function toProblem(caught: unknown, text: Text): Problem {
   if (!(caught instanceof OwlError)) {
+    const internal = text.refused.internal();
     return {
       type: "urn:owl:problem:internal",
       title: "Internal error",
       status: 500,
       code: "internal",
-      detail: "owld failed to answer this; its log says why.",
-      next: "Look at the log of owld: journalctl -u owl, or the terminal it runs in.",
+      detail: internal.sentence,
+      next: internal.next,
     };
   }
+  const { sentence, next } = wordsOf(caught, text);
   const refused = /^(release|update|rollback|copy)\./.test(caught.code) ? 409 : null;
   const status = STATUS[caught.code] ?? ENDINGS.find(([ending]) => caught.code.endsWith(ending))?.[1] ?? refused ?? 500;
   return {
@@ -43,8 +47,8 @@ export function toProblem(caught: unknown): Problem {
     title: TITLES[status] ?? "Failed",
     status,
     code: caught.code,
-    detail: caught.message,
-    ...(caught.next === undefined ? {} : { next: caught.next }),
+    detail: sentence,
+    ...(next === undefined ? {} : { next }),
     ...(Object.keys(caught.data).length === 0 ? {} : { data: caught.data }),
   };
 }

@@ -2,7 +2,8 @@
 // Invariant: what is not in this table is not served, so nothing is served undescribed.
 
 import type { z } from "zod";
-import { OwlError } from "../../config/errors.ts";
+import { Refusal } from "../core/text/refusal.ts";
+import type { Text } from "../core/text/text.ts";
 import type { Control } from "./control.ts";
 import * as shapes from "./schemas.ts";
 
@@ -12,6 +13,8 @@ export interface RouteInput {
   readonly params: Readonly<Record<string, string>>;
   readonly query: unknown;
   readonly body: unknown;
+  /** What is said is said in the caller's language. */
+  readonly text: Text;
   /** Aborts when the client leaves or the server stops. */
   readonly signal: AbortSignal;
 }
@@ -48,12 +51,12 @@ const planAnswer = { status: 200, name: "RolloutPlan", shape: shapes.rolloutPlan
 const changedAnswer = { status: 202, name: "Changed", shape: shapes.changed };
 const killedAnswer = { status: 202, name: "Killed", shape: shapes.killed };
 
-const start: Route["run"] = async (input) => json(202, await input.control.start(param(input, "name")));
-const stop: Route["run"] = async (input) => json(202, await input.control.stop(param(input, "name")));
-const kill: Route["run"] = async (input) => json(202, await input.control.kill(param(input, "name")));
-const reexec: Route["run"] = async ({ control }) => {
+const start: Route["run"] = async (input) => json(202, await input.control.start(param(input, "name"), input.text));
+const stop: Route["run"] = async (input) => json(202, await input.control.stop(param(input, "name"), input.text));
+const kill: Route["run"] = async (input) => json(202, await input.control.kill(param(input, "name"), input.text));
+const reexec: Route["run"] = async ({ control, text }) => {
   await control.reexec();
-  return json(202, { changed: true, notes: ["owld starts again; everything else runs on."], rollout: null });
+  return json(202, { changed: true, notes: [text.done.reexec], rollout: null });
 };
 
 export const ROUTES: readonly Route[] = [
@@ -81,7 +84,8 @@ export const ROUTES: readonly Route[] = [
     summary: "What that rollout would do; changes nothing",
     body: shapes.rolloutRequest,
     answer: planAnswer,
-    run: async ({ control, body }) => json(200, await control.planRestart(shapes.rolloutRequest.parse(body))),
+    run: async ({ control, body, text }) =>
+      json(200, await control.planRestart(shapes.rolloutRequest.parse(body), text)),
   },
   {
     method: "GET",
@@ -167,7 +171,7 @@ export const ROUTES: readonly Route[] = [
     id: "reload",
     summary: "Reads the configuration again; replaces only what changed",
     answer: changedAnswer,
-    run: async ({ control }) => json(202, await control.reload()),
+    run: async ({ control, text }) => json(202, await control.reload(text)),
   },
   {
     method: "POST",
@@ -175,7 +179,7 @@ export const ROUTES: readonly Route[] = [
     id: "planReload",
     summary: "What a reload would do; changes nothing",
     answer: planAnswer,
-    run: async ({ control }) => json(200, await control.planReload()),
+    run: async ({ control, text }) => json(200, await control.planReload(text)),
   },
   {
     method: "POST",
@@ -184,7 +188,7 @@ export const ROUTES: readonly Route[] = [
     summary: "Other numbers of replicas, by service",
     body: shapes.scaleRequest,
     answer: changedAnswer,
-    run: async ({ control, body }) => json(202, await control.scale(shapes.scaleRequest.parse(body))),
+    run: async ({ control, body, text }) => json(202, await control.scale(shapes.scaleRequest.parse(body), text)),
   },
   {
     method: "POST",
@@ -193,7 +197,7 @@ export const ROUTES: readonly Route[] = [
     summary: "What that would do; changes nothing",
     body: shapes.scaleRequest,
     answer: planAnswer,
-    run: async ({ control, body }) => json(200, await control.planScale(shapes.scaleRequest.parse(body))),
+    run: async ({ control, body, text }) => json(200, await control.planScale(shapes.scaleRequest.parse(body), text)),
   },
   {
     method: "POST",
@@ -284,7 +288,7 @@ export const ROUTES: readonly Route[] = [
     summary: "What that update would do (it stages the release); touches no process",
     body: shapes.updateRequest,
     answer: planAnswer,
-    run: async ({ control, body }) => json(200, await control.planUpdate(shapes.updateRequest.parse(body))),
+    run: async ({ control, body, text }) => json(200, await control.planUpdate(shapes.updateRequest.parse(body), text)),
   },
   {
     method: "POST",
@@ -303,8 +307,8 @@ export const ROUTES: readonly Route[] = [
     summary: "What that rollback would do and lose; changes nothing",
     body: shapes.rollbackRequest,
     answer: planAnswer,
-    run: async ({ control, body }) =>
-      json(200, await control.planRollback(shapes.rollbackRequest.parse(body).version ?? null)),
+    run: async ({ control, body, text }) =>
+      json(200, await control.planRollback(shapes.rollbackRequest.parse(body).version ?? null, text)),
   },
   {
     method: "GET",
@@ -312,7 +316,7 @@ export const ROUTES: readonly Route[] = [
     id: "why",
     summary: "Why a service or an instance is as it is",
     answer: { status: 200, name: "Why", shape: shapes.why },
-    run: async (input) => json(200, await input.control.why(param(input, "target"))),
+    run: async (input) => json(200, await input.control.why(param(input, "target"), input.text)),
   },
   {
     method: "GET",
@@ -320,7 +324,7 @@ export const ROUTES: readonly Route[] = [
     id: "preflight",
     summary: "Read-only checks",
     answer: { status: 200, name: "PreflightLines", shape: shapes.preflightLines },
-    run: async ({ control }) => json(200, await control.preflight()),
+    run: async ({ control, text }) => json(200, await control.preflight(text)),
   },
   {
     method: "GET",
@@ -357,9 +361,6 @@ function compileGrep(pattern: string): RegExp {
   try {
     return new RegExp(pattern);
   } catch (cause) {
-    throw new OwlError("request.invalid", `grep: ${JSON.stringify(pattern)} is no regular expression.`, {
-      next: "Escape what is meant literally with a backslash: \\( \\[ \\+ \\*",
-      cause,
-    });
+    throw new Refusal("request.invalid", ({ refused }) => refused.request.grep(pattern), { cause });
   }
 }

@@ -4,7 +4,10 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { z } from "zod";
+import type { Language } from "../../config/config.ts";
 import { asError, OwlError } from "../../config/errors.ts";
+import { Refusal } from "../core/text/refusal.ts";
+import { acceptedLanguage, type Text, textOf } from "../core/text/text.ts";
 import { passToApp } from "./app-passage.ts";
 import type { Control } from "./control.ts";
 import { listenAt } from "./control-socket.ts";
@@ -20,6 +23,8 @@ export interface ControlServerParts {
   readonly control: Control;
   readonly socketPath: string;
   readonly version: string;
+  /** The installation's: spoken to those who ask for none. */
+  readonly language: () => Language;
   /** Prometheus text. */
   readonly metrics: () => Promise<string>;
   /** Hears of failures that are owld's own. */
@@ -78,10 +83,11 @@ async function answer(
   response.on("error", () => left.abort());
   const signal = AbortSignal.any([left.signal, stopping]);
   const name = `${request.method} ${request.url}`;
+  const text = textOf(acceptedLanguage(request.headers["accept-language"]) ?? parts.language());
   try {
-    await route(parts, request, response, signal, (error) => parts.failed(asError(error), name));
+    await route(parts, request, response, { signal, text }, (error) => parts.failed(asError(error), name));
   } catch (error) {
-    const problem = toProblem(error);
+    const problem = toProblem(error, text);
     if (isOurFault(problem)) parts.failed(asError(error), name);
     if (response.headersSent || response.destroyed) response.destroy();
     else send(response, problem.status, problem, "application/problem+json");
@@ -92,7 +98,7 @@ async function route(
   parts: ControlServerParts,
   request: IncomingMessage,
   response: ServerResponse,
-  signal: AbortSignal,
+  { signal, text }: { readonly signal: AbortSignal; readonly text: Text },
   failed: (error: unknown) => void,
 ): Promise<void> {
   const { pathname, search, searchParams } = new URL(request.url ?? "/", "http://localhost");
@@ -110,9 +116,9 @@ async function route(
   const { route: found, params } = findRoute(method, pathname, response);
   const body = await readBody(request, found);
   const query = parseShape(found.query, uniqueQuery(searchParams), "query");
-  const reply = await found.run({ control: parts.control, params, query: query ?? {}, body, signal });
+  const reply = await found.run({ control: parts.control, params, query: query ?? {}, body, text, signal });
   if (reply.kind === "json") send(response, reply.status, reply.body);
-  else await streamLines(response, reply.lines, signal, failed);
+  else await streamLines(response, reply.lines, { signal, text }, failed);
 }
 
 function send(response: ServerResponse, status: number, body: unknown, type = "application/json"): void {
@@ -138,10 +144,9 @@ function findRoute(
     if (candidate.method === method) return { route: candidate, params };
     allowed.push(candidate.method);
   }
-  const next = "All routes: GET /v1/openapi.json";
-  if (allowed.length === 0) throw new OwlError("route.unknown", `There is no ${pathname} here.`, { next });
+  if (allowed.length === 0) throw new Refusal("route.unknown", ({ refused }) => refused.request.noRoute(pathname));
   response.setHeader("allow", allowed.join(", "));
-  throw new OwlError("method.notAllowed", `${pathname} takes ${allowed.join(" or ")}, not ${method}.`, { next });
+  throw new Refusal("method.notAllowed", ({ refused }) => refused.request.method(pathname, allowed, method));
 }
 
 function matchPath(pattern: readonly string[], segments: readonly string[]): Record<string, string> | null {
@@ -163,14 +168,15 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw new OwlError("request.invalid", `The path holds a broken escape: ${segment}.`);
+    throw new Refusal("request.invalid", ({ refused }) => refused.request.brokenEscape(segment));
   }
 }
 
 function uniqueQuery(searchParams: URLSearchParams): Record<string, string> {
   const query: Record<string, string> = {};
   for (const [name, value] of searchParams) {
-    if (Object.hasOwn(query, name)) throw new OwlError("request.invalid", `query.${name} is given twice.`);
+    if (Object.hasOwn(query, name))
+      throw new Refusal("request.invalid", ({ refused }) => refused.request.givenTwice(name));
     query[name] = value;
   }
   return query;
@@ -181,7 +187,8 @@ async function readBody(request: IncomingMessage, found: Route): Promise<unknown
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > BODY_BYTES) throw new OwlError("request.tooLarge", `The body is over ${BODY_BYTES} bytes.`);
+    if (bytes > BODY_BYTES)
+      throw new Refusal("request.tooLarge", ({ refused }) => refused.request.tooLarge(BODY_BYTES));
     chunks.push(chunk);
   }
   if (found.body === undefined) return undefined;
@@ -192,8 +199,11 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const why = text === "" ? "The body is empty" : "The body is no JSON";
-    throw new OwlError("request.invalid", `${why}.`, { next: "Its shape: GET /v1/openapi.json", cause });
+    throw new Refusal(
+      "request.invalid",
+      ({ refused: { request } }) => (text === "" ? request.emptyBody() : request.noJson()),
+      { cause },
+    );
   }
 }
 
@@ -203,5 +213,5 @@ function parseShape(shape: z.ZodType | undefined, value: unknown, where: string)
   const { success, error } = z.safeParse(shape, value);
   if (success) return value;
   const issues = error.issues.map((issue) => `${[where, ...issue.path].join(".")}: ${issue.message}`);
-  throw new OwlError("request.invalid", `${issues.join("; ")}.`, { next: "Its shape: GET /v1/openapi.json" });
+  throw new Refusal("request.invalid", ({ refused }) => refused.request.shape(issues.join("; ")));
 }

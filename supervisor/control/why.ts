@@ -6,6 +6,7 @@ import type { Why, WhyInstance, WorkerStatus } from "../../config/control-api.ts
 import { type Clock, isoTime } from "../../config/time.ts";
 import type { Instance } from "../core/instance.ts";
 import { isCrashLooping } from "../core/restart-policy.ts";
+import type { Text } from "../core/text/text.ts";
 import type { HealthWatch } from "../health-watch.ts";
 import type { InstanceBook } from "../instance-book.ts";
 import type { InstanceLogs, MarkedProcess, ProcessTable } from "../ports.ts";
@@ -28,8 +29,8 @@ export interface WhyParts {
 
 const LINES = 20;
 
-/** Throws `instance.unknown` with the nearest name. */
-export async function explain(parts: WhyParts, target: string, services: readonly string[]): Promise<Why> {
+/** Its summary in the language of `text`; causes are as they were written down. Throws `instance.unknown`. */
+export async function explain(parts: WhyParts, target: string, services: readonly string[], text: Text): Promise<Why> {
   const isService = services.includes(target);
   const found = parts.book.all().filter((one) => (isService ? one.service === target : one.id === target));
   if (!isService && found.length === 0) {
@@ -46,7 +47,7 @@ export async function explain(parts: WhyParts, target: string, services: readonl
   return {
     target,
     kind: isService ? "service" : "instance",
-    summary: summarize(parts, target, isService, found),
+    summary: summarize(parts, target, isService, found, text),
     instances,
   };
 }
@@ -88,15 +89,19 @@ async function explainOne(
   };
 }
 
-function summarize(parts: WhyParts, target: string, isService: boolean, found: readonly Instance[]): string[] {
-  const lines = found.map((one) => {
-    const cause = one.cause ?? one.replaceCause;
-    const what = one.leaving === null ? one.state : `${one.state}, on its way out`;
-    return `${one.id} is ${what}${cause === null ? "" : `: ${cause}`}${cause?.endsWith(".") ? "" : "."}`;
-  });
+function summarize(
+  parts: WhyParts,
+  target: string,
+  isService: boolean,
+  found: readonly Instance[],
+  { why }: Text,
+): string[] {
+  const lines = found.map((one) =>
+    why.instance(one.id, one.state, one.leaving !== null, one.cause ?? one.replaceCause),
+  );
   if (!isService) return lines;
   if (isCrashLooping(parts.crashesOf(target), parts.clock.monotonicMs())) {
-    lines.unshift(`${target} is crash-looping: 5 crashes within 60 s. It is tried again every 30 s.`);
+    lines.unshift(why.crashLooping(target));
   }
-  return lines.length === 0 ? [`${target} has no instance.`] : lines;
+  return lines.length === 0 ? [why.noInstance(target)] : lines;
 }

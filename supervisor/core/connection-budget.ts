@@ -19,13 +19,11 @@ export interface ConnectionBudget {
   /** Connections the server grants to ordinary roles; null: not known (no database, or not asked yet). */
   readonly limit: number | null;
   readonly verdict: "ok" | "warn" | "fail";
-  /** One sentence with the figures, for preflight and for the refusal. */
-  readonly reason: string;
 }
 
 export type Admission =
   | { readonly admitted: true; readonly sum: number }
-  | { readonly admitted: false; readonly sum: number; readonly limit: number; readonly reason: string };
+  | { readonly admitted: false; readonly sum: number; readonly limit: number };
 
 /** Declared connections of every replica of every service. */
 export function steadySum(services: readonly DeclaredService[]): number {
@@ -42,26 +40,9 @@ export function surgeSum(services: readonly DeclaredService[], width = 1): numbe
 export function assessBudget(services: readonly DeclaredService[], limit: number | null): ConnectionBudget {
   const steady = steadySum(services);
   const surge = surgeSum(services);
-  const own = `${OWN_CONNECTIONS} of Owl's own`;
-  const verdictOf = (verdict: ConnectionBudget["verdict"], reason: string): ConnectionBudget => ({
-    steady,
-    surge,
-    limit,
-    verdict,
-    reason,
-  });
-  if (limit === null || steady === 0) {
-    return verdictOf("ok", `The services declare ${steady} connections, ${surge} during a rollout.`);
-  }
-  if (steady + OWN_CONNECTIONS > limit) {
-    const reason = `The services declare ${steady} connections; with ${own} that is over the server's ${limit}.`;
-    return verdictOf("fail", reason);
-  }
-  if (surge + OWN_CONNECTIONS > limit) {
-    const reason = `A rollout needs ${surge} connections; with ${own} that is over the server's ${limit}.`;
-    return verdictOf("warn", reason);
-  }
-  return verdictOf("ok", `Steady ${steady} and rollout ${surge} connections fit in the server's ${limit}.`);
+  const fits = (sum: number): boolean => limit === null || sum + OWN_CONNECTIONS <= limit;
+  const verdict = steady === 0 || fits(surge) ? "ok" : fits(steady) ? "warn" : "fail";
+  return { steady, surge, limit, verdict };
 }
 
 /** Instances with more connections open (counted by application name) than their service declares, as sentences. */
@@ -101,8 +82,5 @@ export function admitInstance(
 ): Admission {
   const sum = living.reduce((total, declared) => total + declared, 0) + starting.connections;
   if (limit === null || starting.connections === 0 || sum + OWN_CONNECTIONS <= limit) return { admitted: true, sum };
-  const reason =
-    `Starting ${starting.name} would make ${sum} declared connections; ` +
-    `with ${OWN_CONNECTIONS} of Owl's own that is over the server's ${limit}.`;
-  return { admitted: false, sum, limit, reason };
+  return { admitted: false, sum, limit };
 }

@@ -4,7 +4,8 @@
 import { posix } from "node:path";
 import { z } from "zod";
 import { JOB_KINDS } from "../../config/config.ts";
-import { OwlError } from "../../config/errors.ts";
+import type { Text } from "./text/en.ts";
+import { Refusal } from "./text/refusal.ts";
 
 /** The manifest's own format. A higher number is from a later Owl and is refused, never guessed at. */
 export const MANIFEST_FORMAT = 1;
@@ -53,33 +54,29 @@ export function parseManifest(text: string): Manifest {
   try {
     value = JSON.parse(text);
   } catch {
-    throw refuse("manifest.json is not JSON");
+    throw refuse((t) => t.notJson);
   }
   const format = (value as { format?: unknown } | null)?.format;
   if (typeof format === "number" && format > MANIFEST_FORMAT)
-    throw new OwlError(
-      "release.manifest",
-      `manifest.json has format ${format}; this Owl reads format ${MANIFEST_FORMAT}.`,
-      { next: "Update to a release in between first, or build the archive with this version." },
-    );
+    throw new Refusal("release.manifest", (text) => text.refused.release.newerFormat(format, MANIFEST_FORMAT));
   const parsed = manifestSchema.safeParse(value);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    throw refuse(`manifest.json, ${issue?.path.join(".") || "(whole)"}: ${issue?.message ?? "is not a manifest"}`);
+    throw refuse((t) => t.notManifest(issue?.path.join(".") ?? "", issue?.message));
   }
   for (const path of [...Object.keys(parsed.data.files), ...Object.keys(parsed.data.links)]) {
     const why = badPath(path);
-    if (why) throw refuse(`manifest.json names ${JSON.stringify(path)}, ${why}`);
+    if (why) throw refuse((t) => t.names(path, t.badPath[why]));
   }
   for (const [path, target] of Object.entries(parsed.data.links)) {
     const why = badLink(path, target);
-    if (why) throw refuse(`manifest.json links ${JSON.stringify(path)} to ${JSON.stringify(target)}, ${why}`);
-    if (path in parsed.data.files) throw refuse(`manifest.json names ${JSON.stringify(path)} both as file and as link`);
+    if (why) throw refuse((t) => t.manifestLinks(path, target, t.badPath[why]));
+    if (path in parsed.data.files) throw refuse((t) => t.fileAndLink(path));
   }
   const through = Object.keys(parsed.data.files).find((path) =>
     parentsOf(path).some((parent) => parent in parsed.data.links),
   );
-  if (through !== undefined) throw refuse(`manifest.json names ${JSON.stringify(through)}, which lies behind a link`);
+  if (through !== undefined) throw refuse((t) => t.names(through, t.badPath.behindLink));
   return parsed.data;
 }
 
@@ -88,27 +85,27 @@ function parentsOf(path: string): string[] {
   return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
 }
 
+/** What is wrong with a path, by its phrase in the catalogues. */
+export type BadPath = keyof Text["refused"]["release"]["badPath"];
+
 /** Why `path` may not stand in a release, or null: absolute, climbing, empty or doubled parts, control characters. */
-export function badPath(path: string): string | null {
-  if (path.length === 0 || path.length > 1_000) return "whose length is not allowed";
-  if (path.startsWith("/")) return "which is absolute";
+export function badPath(path: string): BadPath | null {
+  if (path.length === 0 || path.length > 1_000) return "length";
+  if (path.startsWith("/")) return "absolute";
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused here.
-  if (/[\u0000-\u001f\\]/.test(path)) return "which holds a control character or a backslash";
-  if (path.split("/").some((part) => part === "" || part === "." || part === ".."))
-    return "which is not a plain relative path";
-  if (path === MANIFEST_FILE) return "which is the manifest itself";
+  if (/[\u0000-\u001f\\]/.test(path)) return "control";
+  if (path.split("/").some((part) => part === "" || part === "." || part === "..")) return "notPlain";
+  if (path === MANIFEST_FILE) return "manifest";
   return null;
 }
 
 /** Why a link at `path` may not point to `target`, or null when it stays inside the release. */
-export function badLink(path: string, target: string): string | null {
-  if (target.length === 0 || target.startsWith("/") || target.includes("\0")) return "which is not a relative path";
+export function badLink(path: string, target: string): BadPath | null {
+  if (target.length === 0 || target.startsWith("/") || target.includes("\0")) return "notRelative";
   const end = posix.normalize(posix.join(posix.dirname(path), target));
-  return end === ".." || end.startsWith("../") ? "which points out of the release" : null;
+  return end === ".." || end.startsWith("../") ? "out" : null;
 }
 
-function refuse(what: string): OwlError {
-  return new OwlError("release.manifest", `This is no release: ${what}.`, {
-    next: "Build it again with `npm run release`, or copy it again.",
-  });
+function refuse(what: (text: Text["refused"]["release"]) => string): Refusal {
+  return new Refusal("release.manifest", ({ refused: { release } }) => release.noRelease(what(release)));
 }

@@ -1,6 +1,9 @@
 // Which migrations a database lacks, and when it must not be touched. Pure.
 // Invariant: what was applied is never applied again, changed, or skipped over.
 
+import type { Text } from "./text/en.ts";
+import type { Words } from "./text/refused-en.ts";
+
 export interface Migration {
   readonly number: number;
   /** File name, `0001_turns.sql` */
@@ -27,31 +30,28 @@ export type MigrationPlan =
       /** All of them may run under the old code; always true on a database without any. */
       readonly compatible: boolean;
     }
-  | { readonly verdict: "refused"; readonly code: string; readonly reason: string; readonly next: string };
+  | { readonly verdict: "refused"; readonly code: string; readonly words: (text: Text) => Words };
 
 /** Compares the files (any order) with what the database says was applied. */
 export function planMigrations(files: readonly Migration[], applied: readonly AppliedMigration[]): MigrationPlan {
   const known = [...files].sort((a, b) => a.number - b.number);
   const gap = known.findIndex((file, index) => file.number !== index + 1);
   if (gap >= 0) {
-    return refused("migrate.numbers", `migrations/${known[gap]?.name} should have number ${gap + 1}.`, "Renumber it.");
+    return refused("migrate.numbers", (t) => t.numbers(known[gap]?.name, gap + 1));
   }
   const done = [...applied].sort((a, b) => a.number - b.number);
   for (const [index, one] of done.entries()) {
     if (one.number !== index + 1) {
-      const reason = `The database lacks migration ${index + 1} but has ${one.number} (${one.name}).`;
-      return refused("migrate.gap", reason, "Restore a backup: this database was changed by hand.");
+      return refused("migrate.gap", (t) => t.gap(index + 1, one.number, one.name));
     }
     const file = known[index];
     // After a rollback: an older release lives with a schema that went ahead compatibly.
     if (!file && done.slice(index).every((later) => later.compatible)) break;
     if (!file) {
-      const reason = `The database is newer than this release: it has migration ${one.name}, we end at ${known.length}.`;
-      return refused("migrate.future", reason, "Start the release that made it, or restore the copy made before it.");
+      return refused("migrate.future", (t) => t.future(one.name, known.length));
     }
     if (file.sha256 !== one.sha256) {
-      const reason = `migrations/${file.name} is not what was applied as ${one.name}.`;
-      return refused("migrate.changed", reason, "Put the file back as it was released; changes go into a new file.");
+      return refused("migrate.changed", (t) => t.changed(file.name, one.name));
     }
   }
   const pending = known.slice(done.length);
@@ -59,8 +59,8 @@ export function planMigrations(files: readonly Migration[], applied: readonly Ap
   return { verdict: "pending", pending, compatible: done.length === 0 || pending.every((one) => one.compatible) };
 }
 
-function refused(code: string, reason: string, next: string): MigrationPlan {
-  return { verdict: "refused", code, reason, next };
+function refused(code: string, words: (text: Text["refused"]["migration"]) => Words): MigrationPlan {
+  return { verdict: "refused", code, words: ({ refused: { migration } }) => words(migration) };
 }
 
 /** A migration from its file's name and text, or a sentence saying what is wrong with it. */

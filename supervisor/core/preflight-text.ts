@@ -18,6 +18,7 @@ export interface PreflightText {
   };
   readonly database: {
     why: string;
+    down: string;
     silent(kind: "managed" | "external", reason: string): string;
     answers(kind: "managed" | "external", version: string, maxConnections: number): string;
   };
@@ -60,6 +61,8 @@ export interface PreflightText {
   readonly unit: { why: string; found(timeout: string, needed: string): string };
   readonly endpoints: {
     why: Readonly<Record<"model" | "transcriber", string>>;
+    late(boundMs: number): string;
+    notInPath: string;
     silent(what: string, error: string): string;
     program(what: string): string;
     answers(what: string, status: number, refused: boolean): string;
@@ -104,6 +107,7 @@ const EN: PreflightText = {
   },
   database: {
     why: "Without it no turn is accepted or ended, and no migration can run.",
+    down: "it is not up",
     silent: (kind, reason) => `the ${kind} PostgreSQL does not answer: ${reason}`,
     answers: (kind, version, max) => `the ${kind} PostgreSQL ${version} answers, max_connections ${max}`,
   },
@@ -168,6 +172,8 @@ const EN: PreflightText = {
   },
   endpoints: {
     why: { model: "Chat turns are answered by it.", transcriber: "Recordings are transcribed by it." },
+    late: (boundMs) => `no answer within ${boundMs} ms`,
+    notInPath: "not found in PATH",
     silent: (what, error) => `${what} does not answer: ${error}`,
     program: (what) => `${what} is there`,
     answers: (what, status, refused) => `${what} answers ${status}${refused ? ": the key is refused" : ""}`,
@@ -207,6 +213,7 @@ const KO: PreflightText = {
   },
   database: {
     why: "없으면 턴을 받거나 끝낼 수 없고 마이그레이션도 할 수 없습니다.",
+    down: "실행 중이 아님",
     silent: (kind, reason) => `PostgreSQL(${kind === "managed" ? "Owl 관리" : "외부"})이 응답하지 않음: ${reason}`,
     answers: (kind, version, max) =>
       `PostgreSQL ${version}(${kind === "managed" ? "Owl 관리" : "외부"}) 응답함, max_connections ${max}`,
@@ -272,6 +279,8 @@ const KO: PreflightText = {
   },
   endpoints: {
     why: { model: "채팅 턴에 답하는 곳입니다.", transcriber: "녹음을 글로 옮기는 곳입니다." },
+    late: (boundMs) => `${boundMs} ms 안에 답이 없음`,
+    notInPath: "PATH에 없음",
     silent: (what, error) => `${what} 응답 없음: ${error}`,
     program: (what) => `${what} 있음`,
     answers: (what, status, refused) => `${what} 응답 ${status}${refused ? ": 키가 거부됨" : ""}`,

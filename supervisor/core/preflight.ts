@@ -6,6 +6,7 @@ import type { PreflightLine } from "../../config/control-api.ts";
 import { formatSize } from "../../config/units.ts";
 import { type ConnectionBudget, OWN_CONNECTIONS } from "./connection-budget.ts";
 import { durationText, type PreflightText } from "./preflight-text.ts";
+import type { Text } from "./text/en.ts";
 import type { Wrapper } from "./wrapper-command.ts";
 
 export interface PreflightFacts {
@@ -63,6 +64,7 @@ export interface PreflightFacts {
     readonly what: string;
     /** HTTP status; null when nothing answered. 0: a program that is there. */
     readonly status: number | null;
+    /** What the system said; null: nothing within the bound, or a program that is not in PATH. */
     readonly error: string | null;
   }[];
 }
@@ -70,6 +72,7 @@ export interface PreflightFacts {
 export interface DatabaseFacts {
   readonly kind: "managed" | "external";
   readonly answers: boolean;
+  /** What it said when it did not answer; null: it is not up. */
   readonly reason: string | null;
   readonly version: string | null;
   readonly major: number | null;
@@ -80,20 +83,24 @@ export interface DatabaseFacts {
   readonly migrations: {
     readonly pending: readonly string[];
     readonly compatible: boolean;
-    readonly refusal: string | null;
+    readonly refusal: ((text: Text) => string) | null;
   } | null;
   readonly pgDump: { readonly path: string; readonly major: number } | null;
 }
 
+/** An endpoint that has not answered within this is silent. */
+export const ENDPOINT_BOUND_MS = 3_000;
+
 type Verdict = PreflightLine["verdict"];
 
-/** All lines, in the order a person reads them. Texts come from the catalogue of the configured language. */
-export function judgePreflight(facts: PreflightFacts, text: PreflightText): readonly PreflightLine[] {
+/** All lines, in the order a person reads them, in the language of `words`. */
+export function judgePreflight(facts: PreflightFacts, words: Text): readonly PreflightLine[] {
+  const text = words.preflight;
   return [
     ...configuration(facts, text),
     ...budgets(facts, text),
     ...wrappers(facts, text),
-    ...database(facts.database, text),
+    ...database(facts.database, words),
     ...disk(facts, text),
     ...memory(facts, text),
     ...machine(facts, text),
@@ -180,11 +187,12 @@ function wrappers({ wrappers }: PreflightFacts, t: PreflightText): PreflightLine
   });
 }
 
-function database(facts: DatabaseFacts | null, t: PreflightText): PreflightLine[] {
+function database(facts: DatabaseFacts | null, words: Text): PreflightLine[] {
+  const t = words.preflight;
   if (!facts) return [];
   const ask = facts.kind === "managed" ? "owlctl logs postgres" : "psql \"$DATABASE_URL\" -c 'select version()'";
   if (!facts.answers) {
-    const found = t.database.silent(facts.kind, facts.reason ?? "-");
+    const found = t.database.silent(facts.kind, facts.reason ?? t.database.down);
     return [line("database", "FAIL", found, t.database.why, ask), ...connections(facts, t)];
   }
   const answer = t.database.answers(facts.kind, facts.version ?? "?", facts.maxConnections ?? 0);
@@ -192,7 +200,7 @@ function database(facts: DatabaseFacts | null, t: PreflightText): PreflightLine[
   return [
     line("database", old ? "FAIL" : "OK", answer, t.database.why, ask),
     ...connections(facts, t),
-    ...migrations(facts, t),
+    ...migrations(facts, words),
     ...dump(facts, t),
   ];
 }
@@ -210,10 +218,12 @@ function connections({ budget, strangers }: DatabaseFacts, t: PreflightText): Pr
   return [...lines, line("strangers", tight ? "WARN" : "OK", found, t.connections.strangersWhy, whose)];
 }
 
-function migrations({ migrations }: DatabaseFacts, t: PreflightText): PreflightLine[] {
+function migrations({ migrations }: DatabaseFacts, words: Text): PreflightLine[] {
+  const t = words.preflight;
   if (!migrations) return [];
   const command = "owlctl update --plan";
-  if (migrations.refusal !== null) return [line("migrations", "FAIL", migrations.refusal, t.migrations.why, command)];
+  if (migrations.refusal !== null)
+    return [line("migrations", "FAIL", migrations.refusal(words), t.migrations.why, command)];
   if (migrations.pending.length === 0) return [line("migrations", "OK", t.migrations.none, t.migrations.why, command)];
   const found = t.migrations.pending(migrations.pending.join(", "), migrations.compatible);
   return [line("migrations", migrations.compatible ? "OK" : "WARN", found, t.migrations.why, command)];
@@ -304,9 +314,11 @@ function unit({ unit }: PreflightFacts, t: PreflightText): PreflightLine[] {
 
 function endpoints({ endpoints }: PreflightFacts, t: PreflightText): PreflightLine[] {
   return endpoints.map(({ name, what, status, error }) => {
-    const command = /^https?:/.test(what) ? `curl -sS -o /dev/null -w '%{http_code}\\n' ${what}` : `command -v ${what}`;
+    const isUrl = /^https?:/.test(what);
+    const command = isUrl ? `curl -sS -o /dev/null -w '%{http_code}\\n' ${what}` : `command -v ${what}`;
     const why = t.endpoints.why[name];
-    if (status === null) return line(name, "WARN", t.endpoints.silent(what, error ?? "-"), why, command);
+    const silence = isUrl ? t.endpoints.late(ENDPOINT_BOUND_MS) : t.endpoints.notInPath;
+    if (status === null) return line(name, "WARN", t.endpoints.silent(what, error ?? silence), why, command);
     if (status === 0) return line(name, "OK", t.endpoints.program(what), why, command);
     const refused = status === 401 || status === 403;
     const bad = refused || status >= 500;

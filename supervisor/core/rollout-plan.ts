@@ -5,6 +5,7 @@ import type { Rollout, RolloutEvent, RolloutPlan, RolloutStep } from "../../conf
 import { OWN_CONNECTIONS } from "./connection-budget.ts";
 import { estimateRollout, type ServiceTimes } from "./estimate.ts";
 import { type Instance, isLiving } from "./instance.ts";
+import type { Text } from "./text/en.ts";
 
 export interface PlannedService extends ServiceTimes {
   readonly routed: boolean;
@@ -165,8 +166,8 @@ export interface PlanFacts {
   readonly notes: readonly string[];
 }
 
-/** What `--plan` prints: steps, times, peaks; nothing is changed by asking. */
-export function describePlan(facts: PlanFacts): RolloutPlan {
+/** What `--plan` prints, its notes in the language of `text`: steps, times, peaks; nothing is changed by asking. */
+export function describePlan(facts: PlanFacts, text: Text): RolloutPlan {
   const { targets, services, notes } = facts;
   const routed = (name: string): boolean => services.some((one) => one.name === name && one.routed);
   const involved = services.map((one) => ({
@@ -181,9 +182,7 @@ export function describePlan(facts: PlanFacts): RolloutPlan {
     peakConnections + OWN_CONNECTIONS > facts.connectionLimit &&
     targets.length > 0
   ) {
-    said.push(
-      `At its peak ${peakConnections} connections are declared, over the server's ${facts.connectionLimit}: one more than replicas cannot be narrowed further.`,
-    );
+    said.push(text.plan.overLimit(peakConnections, facts.connectionLimit));
   }
   return {
     changes: targets.length > 0,

@@ -1,8 +1,10 @@
 // Compares two manifests and what the database has: may old and new workers overlap, which way do migrations go,
 // what will the update cost, and what is its way back. Pure; the very answer that --plan and the approval dialog show.
 
-import { JOB_KINDS } from "../../config/config.ts";
+import { JOB_KINDS, type JobKind } from "../../config/config.ts";
 import type { Manifest, ManifestMigration } from "./manifest.ts";
+import type { Text } from "./text/en.ts";
+import type { Words } from "./text/refused-en.ts";
 
 export interface UpdateFacts {
   /** False: the services are a team's own, so only Owl itself is updated. */
@@ -30,15 +32,16 @@ export type UpdateSchema = "none" | "compatible" | "incompatible";
 export interface UpdateRefused {
   readonly verdict: "refused";
   readonly code: "update.platform" | "update.schemaAhead" | "update.migrationChanged" | "update.overlap";
-  readonly reason: string;
-  readonly next: string;
+  readonly words: (text: Text) => Words;
 }
 
 export interface UpdatePlanned {
   readonly verdict: "planned";
   readonly workers: "overlap" | "drainFirst";
-  /** Why overlap is not granted (or was not asked for); empty when it is. */
+  /** Why overlap is not granted (or was not asked for), as phrases; empty when it is. */
   readonly reasons: readonly string[];
+  /** A job kind has another format than before. Absent: on record from a release that did not say. */
+  readonly newFormats?: boolean;
   readonly schema: UpdateSchema;
   readonly pending: readonly string[];
   readonly queueMigration: boolean;
@@ -66,28 +69,29 @@ export const UPDATE_STEPS = [
 ] as const;
 export type UpdateStepName = (typeof UPDATE_STEPS)[number];
 
-/** What an update to `facts.to` will do, or why it must not begin. */
-export function planUpdate(facts: UpdateFacts): UpdatePlanned | UpdateRefused {
+/** What an update to `facts.to` will do, its reasons in the language of `text`, or why it must not begin. */
+export function planUpdate(facts: UpdateFacts, text: Text): UpdatePlanned | UpdateRefused {
   const refused = refusal(facts);
   if (refused) return refused;
   if (!facts.bundled) return ownPlan(facts.overlapAsked);
   const pending = facts.to.migrations.filter((m) => !facts.applied.includes(m.name));
   const queueMigration = facts.queueSchema !== null && facts.queueSchema !== facts.to.queueSchema;
   const schema = schemaChange(pending, queueMigration);
-  const reasons = overlapReasons(facts, pending, queueMigration);
+  const reasonsIn = (language: Text): string[] => overlapReasons(facts, pending, queueMigration, language);
+  const reasons = reasonsIn(text);
   if (facts.overlapAsked && reasons.length > 0)
     return {
       verdict: "refused",
       code: "update.overlap",
-      reason: `Old and new workers may not run together: ${reasons.join("; ")}.`,
-      next: "Leave out --overlap: drain first is the default and loses nothing.",
+      words: (t) => t.refused.update.overlap(t.list(reasonsIn(t))),
     };
   const overlap = facts.overlapAsked;
   const incompatible = schema === "incompatible";
   return {
     verdict: "planned",
     workers: overlap ? "overlap" : "drainFirst",
-    reasons: facts.overlapAsked ? [] : reasons.length > 0 ? reasons : ["drain first is the default"],
+    reasons: facts.overlapAsked ? [] : reasons.length > 0 ? reasons : [text.update.reasons.byDefault],
+    newFormats: JOB_KINDS.some((kind) => hasNewFormat(facts, kind)),
     schema,
     pending: pending.map((m) => m.name),
     queueMigration,
@@ -106,8 +110,7 @@ function ownPlan(overlapAsked: boolean): UpdatePlanned | UpdateRefused {
     return {
       verdict: "refused",
       code: "update.overlap",
-      reason: "There are no bundled workers here that could overlap.",
-      next: "Leave out --overlap: your services are not touched by an update of Owl.",
+      words: (t) => t.refused.update.noWorkers(),
     };
   return {
     verdict: "planned",
@@ -128,8 +131,7 @@ function refusal(facts: UpdateFacts): UpdateRefused | null {
     return {
       verdict: "refused",
       code: "update.platform",
-      reason: `Release ${facts.to.version} is for ${facts.to.platform}; this machine is ${facts.platform}.`,
-      next: `Build it on ${facts.platform} with \`npm run release\`.`,
+      words: (t) => t.refused.release.platform(facts.to.version, facts.to.platform, facts.platform),
     };
   if (!facts.bundled) return null;
   for (const m of facts.to.migrations) {
@@ -138,8 +140,7 @@ function refusal(facts: UpdateFacts): UpdateRefused | null {
       return {
         verdict: "refused",
         code: "update.migrationChanged",
-        reason: `Migration ${m.name} of release ${facts.to.version} differs from the one this database has.`,
-        next: "A migration that was applied is never edited; add a new one and build the release again.",
+        words: (t) => t.refused.update.migrationChanged(m.name, facts.to.version),
       };
   }
   const unknown = facts.applied.filter((name) => !facts.to.migrations.some((m) => m.name === name));
@@ -147,8 +148,7 @@ function refusal(facts: UpdateFacts): UpdateRefused | null {
     return {
       verdict: "refused",
       code: "update.schemaAhead",
-      reason: `The database has migrations release ${facts.to.version} does not know: ${unknown.join(", ")}.`,
-      next: "Use a newer release, or go back with `owlctl rollback`.",
+      words: (t) => t.refused.update.schemaAhead(facts.to.version, unknown.join(", ")),
     };
   return null;
 }
@@ -163,25 +163,32 @@ export function overlapReasons(
   facts: Pick<UpdateFacts, "from" | "to">,
   pending: readonly ManifestMigration[],
   queueMigration: boolean,
+  text: Text,
 ): string[] {
+  const t = text.update.reasons;
   const { from, to } = facts;
-  if (!from) return ["the running release has no manifest to compare with"];
+  if (!from) return [t.noManifest];
   const reasons: string[] = [];
   for (const kind of JOB_KINDS) {
     const before = from.jobKinds[kind];
     const after = to.jobKinds[kind];
     if (!before && !after) continue;
-    if (!before || !after) reasons.push(`job kind ${kind} ${after ? "is new" : "is gone"}`);
-    else if (before.format !== after.format)
-      reasons.push(`job kind ${kind} has format ${after.format}, was ${before.format}`);
-    else if (before.argument !== after.argument) reasons.push(`the arguments of job kind ${kind} changed`);
+    if (!before || !after) reasons.push(after ? t.kindNew(kind) : t.kindGone(kind));
+    else if (hasNewFormat(facts, kind)) reasons.push(t.format(kind, after.format, before.format));
+    else if (before.argument !== after.argument) reasons.push(t.argument(kind));
   }
   for (const m of pending) {
-    if (m.touchesJobs) reasons.push(`migration ${m.name} changes tables that jobs live in`);
-    else if (!m.compatible) reasons.push(`migration ${m.name} is incompatible with the old code`);
+    if (m.touchesJobs) reasons.push(t.touchesJobs(m.name));
+    else if (!m.compatible) reasons.push(t.incompatible(m.name));
   }
-  if (queueMigration || from.queueSchema !== to.queueSchema) reasons.push("the queue's own schema changes");
+  if (queueMigration || from.queueSchema !== to.queueSchema) reasons.push(t.queue);
   return reasons;
+}
+
+function hasNewFormat({ from, to }: Pick<UpdateFacts, "from" | "to">, kind: JobKind): boolean {
+  const before = from?.jobKinds[kind];
+  const after = to.jobKinds[kind];
+  return before !== undefined && after !== undefined && before.format !== after.format;
 }
 
 function steps(overlap: boolean, schema: UpdateSchema): UpdateStepName[] {

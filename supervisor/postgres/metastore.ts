@@ -38,7 +38,7 @@ const OPEN_BY_APPLICATION = `
 const LIVING_WORKERS = `
   SELECT id, draining_since IS NOT NULL AS draining, jobs,
          (extract(epoch FROM clock_timestamp() - heartbeat_at) * 1000)::float8 AS age_ms
-  FROM owl.worker WHERE stopped_at IS NULL AND gone_at IS NULL ORDER BY started_at, id`;
+  FROM owl.worker WHERE stopped_at IS NULL AND (gone_at IS NULL OR id = ANY($1)) ORDER BY started_at, id`;
 
 const MARK_GONE = `
   WITH marked AS (
@@ -119,9 +119,10 @@ export function createMetastore(deps: MetastoreDeps): RunningMetastore {
       peak = Math.max(peak, open);
       return { limit: limits.limit, maxConnections: limits.maxConnections, open, peak, byApplication };
     },
-    async workers() {
+    async workers(living) {
       const rows = await ask<{ id: string; draining: boolean; jobs: WorkerStatus["jobs"]; age_ms: number }>(
         LIVING_WORKERS,
+        [living],
       );
       return (
         rows?.map((row) => ({

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { Client, DatabaseError } from "pg";
 import { OwlError } from "../../config/errors.ts";
 import { type AppliedMigration, type Migration, parseMigration, planMigrations } from "../core/migration-plan.ts";
+import { Refusal } from "../core/text/refusal.ts";
 
 /** Any two owld on one database meet at this key; 0x6f776c is "owl". */
 const LOCK_KEY = 0x6f776c;
@@ -85,7 +86,7 @@ async function lock(client: Client, { say, lockTimeoutMs = 120_000 }: MigrateOpt
 
 async function applyPending(client: Client, files: readonly Migration[], options: MigrateOptions) {
   const plan = planMigrations(files, await readApplied(client));
-  if (plan.verdict === "refused") throw new OwlError(plan.code, plan.reason, { next: plan.next });
+  if (plan.verdict === "refused") throw new Refusal(plan.code, plan.words);
   if (plan.verdict === "upToDate") return [];
   if (!plan.compatible && !options.allowIncompatible) {
     const first = plan.pending.find((one) => !one.compatible);

@@ -4,10 +4,11 @@
 import { join } from "node:path";
 import { Client } from "pg";
 import type { Config } from "../../config/config.ts";
-import { asError, OwlError } from "../../config/errors.ts";
+import { asError } from "../../config/errors.ts";
 import { assessBudget } from "../core/connection-budget.ts";
 import { type Migration, planMigrations } from "../core/migration-plan.ts";
 import type { DatabaseFacts } from "../core/preflight.ts";
+import { wordsOf } from "../core/text/refusal.ts";
 import { findDumpPrograms } from "../postgres/dump-programs.ts";
 import { type ConnectionLimits, readLimits } from "../postgres/limits.ts";
 import { readApplied, readMigrations } from "../postgres/migrate.ts";
@@ -40,7 +41,8 @@ export async function readDatabase(
   path: string,
   quick = false,
 ): Promise<DatabaseReading> {
-  const answer = await ask(config, url, migrationsDir, quick ? QUICK_BOUND_MS : BOUND_MS).catch(asError);
+  const boundMs = quick ? QUICK_BOUND_MS : BOUND_MS;
+  const answer = url === null ? null : await ask(config, url, migrationsDir, boundMs).catch(asError);
   const ok = answer instanceof Error ? null : answer;
   const programs = quick ? null : await findDumpPrograms(path);
   const facts: DatabaseFacts = {
@@ -58,8 +60,7 @@ export async function readDatabase(
   return { facts, sizeBytes: ok?.sizeBytes ?? null, turnP95Ms: ok?.turnP95Ms ?? null };
 }
 
-async function ask(config: Config, url: string | null, migrationsDir: string, boundMs: number): Promise<Answer> {
-  if (url === null) throw new OwlError("database.down", "it is not up");
+async function ask(config: Config, url: string, migrationsDir: string, boundMs: number): Promise<Answer> {
   const client = new Client({
     connectionString: url,
     application_name: "owl/preflight",
@@ -99,10 +100,11 @@ async function readPending(client: Client, dir: string): Promise<DatabaseFacts["
   try {
     files = await readMigrations(dir);
   } catch (error) {
-    return { pending: [], compatible: true, refusal: asError(error).message };
+    return { pending: [], compatible: true, refusal: (text) => wordsOf(error, text).sentence };
   }
   const plan = planMigrations(files, await readApplied(client));
-  if (plan.verdict === "refused") return { pending: [], compatible: true, refusal: plan.reason };
+  if (plan.verdict === "refused")
+    return { pending: [], compatible: true, refusal: (text) => plan.words(text).sentence };
   if (plan.verdict === "upToDate") return { pending: [], compatible: true, refusal: null };
   return { pending: plan.pending.map((one) => one.name), compatible: plan.compatible, refusal: null };
 }

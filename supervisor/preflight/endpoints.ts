@@ -6,9 +6,7 @@ import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { asError } from "../../config/errors.ts";
 import type { Clock } from "../../config/time.ts";
-import type { PreflightFacts } from "../core/preflight.ts";
-
-const BOUND_MS = 3_000;
+import { ENDPOINT_BOUND_MS, type PreflightFacts } from "../core/preflight.ts";
 
 type EndpointFact = PreflightFacts["endpoints"][number];
 
@@ -34,13 +32,14 @@ async function askModels(
   // A URL may carry a password of its own: it is asked with it and shown without.
   const what = url.replace(/\/\/[^/@]*@/, "//");
   const bound = new AbortController();
-  const cancel = clock.after(BOUND_MS, () => bound.abort(new Error(`no answer within ${BOUND_MS} ms`)));
+  const cancel = clock.after(ENDPOINT_BOUND_MS, () => bound.abort());
   try {
     const headers: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
     const answer = await fetch(url, { signal: bound.signal, headers, redirect: "manual" });
     await answer.body?.cancel();
     return { name, what, status: answer.status, error: null };
   } catch (error) {
+    if (bound.signal.aborted) return { name, what, status: null, error: null };
     const cause = asError(error).cause;
     const reason = cause instanceof Error && cause.message !== "" ? cause.message : asError(error).message;
     return { name, what, status: null, error: reason };
@@ -58,5 +57,5 @@ async function findCommand(program: string, path: string): Promise<EndpointFact>
     );
     if (there) return { name: "transcriber", what: program, status: 0, error: null };
   }
-  return { name: "transcriber", what: program, status: null, error: "not found in PATH" };
+  return { name: "transcriber", what: program, status: null, error: null };
 }

@@ -10,6 +10,8 @@ import { createGunzip, createZstdDecompress } from "node:zlib";
 import { extract, type Header } from "tar-stream";
 import { asError, OwlError } from "../../config/errors.ts";
 import { badLink, badPath, MANIFEST_FILE, type Manifest, parseManifest } from "../core/manifest.ts";
+import { Refusal } from "../core/text/refusal.ts";
+import type { Text } from "../core/text/text.ts";
 
 /** Most files are small: those are written in one go. */
 const WHOLE_BYTES = 1024 * 1024;
@@ -42,8 +44,7 @@ export async function unpackArchive(
         continue;
       }
       if (manifest === null) {
-        if (header.name !== MANIFEST_FILE)
-          throw refuse(`its first entry is ${JSON.stringify(header.name)}, not ${MANIFEST_FILE}`);
+        if (header.name !== MANIFEST_FILE) throw refuse((t) => t.firstEntry(header.name, MANIFEST_FILE));
         const text = await readText(entry, header);
         manifest = parseManifest(text);
         if (await isHere(manifest)) {
@@ -67,27 +68,24 @@ export async function unpackArchive(
     signal.throwIfAborted();
     throw translated(failed.reason);
   }
-  if (manifest === null) throw refuse("it is empty");
+  if (manifest === null) throw refuse((t) => t.empty);
   return manifest;
 }
 
 async function takeEntry(header: Header, entry: Entry, manifest: Manifest, target: string): Promise<void> {
   const { name } = header;
   const why = badPath(name);
-  if (why) throw refuse(`it holds ${JSON.stringify(name)}, ${why}`);
+  if (why) throw refuse((t) => t.holds(name, t.badPath[why]));
   if (header.type === "symlink") {
     const out = badLink(name, header.linkname ?? "");
-    if (out) throw refuse(`it links ${JSON.stringify(name)} to ${JSON.stringify(header.linkname)}, ${out}`);
-    if (manifest.links[name] !== header.linkname)
-      throw refuse(`it holds the link ${JSON.stringify(name)} that its manifest does not list`);
+    if (out) throw refuse((t) => t.links(name, header.linkname, t.badPath[out]));
+    if (manifest.links[name] !== header.linkname) throw refuse((t) => t.unlistedLink(name));
     entry.resume();
     return;
   }
   const listed = manifest.files[name];
-  if (header.type !== "file" || !listed)
-    throw refuse(`it holds ${JSON.stringify(name)}, which its manifest does not list`);
-  if (header.size !== listed.size)
-    throw refuse(`${JSON.stringify(name)} has ${header.size} bytes, its manifest says ${listed.size}`);
+  if (header.type !== "file" || !listed) throw refuse((t) => t.holds(name, t.unlisted));
+  if (header.size !== listed.size) throw refuse((t) => t.size(name, header.size, listed.size));
   const path = join(target, name);
   await mkdir(dirname(path), { recursive: true, mode: 0o755 });
   // wx: an entry that comes twice is refused rather than written over.
@@ -105,10 +103,8 @@ interface OpenedArchive {
 
 async function openArchive(archive: string): Promise<OpenedArchive> {
   const file = await open(archive, "r").catch((cause: unknown) => {
-    throw new OwlError("release.archive", `The archive ${archive} cannot be read: ${asError(cause).message}.`, {
-      next: "Check the path and its permissions.",
-      cause,
-    });
+    const why = asError(cause).message;
+    throw new Refusal("release.archive", (text) => text.refused.release.archiveUnreadable(archive, why), { cause });
   });
   const head = Buffer.alloc(4);
   await file.read(head, 0, 4, 0);
@@ -120,7 +116,7 @@ async function openArchive(archive: string): Promise<OpenedArchive> {
 }
 
 async function readText(entry: Entry, header: Header): Promise<string> {
-  if ((header.size ?? 0) > MANIFEST_LIMIT_BYTES) throw refuse("its manifest is larger than 64 MiB");
+  if ((header.size ?? 0) > MANIFEST_LIMIT_BYTES) throw refuse((t) => t.largeManifest);
   return (await readWhole(entry)).toString("utf8");
 }
 
@@ -134,10 +130,8 @@ async function writeWhole(path: string, text: string): Promise<void> {
   await pipeline(Readable.from([text]), createWriteStream(path, { flags: "wx", mode: 0o644 }));
 }
 
-function refuse(what: string): OwlError {
-  return new OwlError("release.archive", `The archive is refused: ${what}.`, {
-    next: "Nothing was changed. Build it again with `npm run release`, or copy it again.",
-  });
+function refuse(what: (text: Text["refused"]["release"]) => string): Refusal {
+  return new Refusal("release.archive", ({ refused: { release } }) => release.archive(what(release)));
 }
 
 function translated(reason: unknown): unknown {
@@ -145,15 +139,12 @@ function translated(reason: unknown): unknown {
   const error = asError(reason);
   const code = (error as NodeJS.ErrnoException).code ?? "";
   if (code === "ENOSPC")
-    return new OwlError("release.diskFull", "The disk is full while unpacking the release.", {
-      next: "Free some space (`owlctl preflight` says how much is needed) and run the update again.",
-      cause: reason,
-    });
+    return new Refusal("release.diskFull", (text) => text.refused.release.diskFullUnpacking(), { cause: reason });
   if (
     code.startsWith("Z_") ||
     code.startsWith("ZSTD") ||
     /unexpected end|invalid tar|premature|ERR_STREAM/i.test(`${code} ${error.message}`)
   )
-    return refuse(`it is truncated or damaged (${error.message})`);
+    return refuse((t) => t.damaged(error.message));
   return reason;
 }

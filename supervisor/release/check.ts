@@ -4,9 +4,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
+import type { Language } from "../../config/config.ts";
 import { EXIT, type PreflightLine } from "../../config/control-api.ts";
-import { OwlError } from "../../config/errors.ts";
 import { pinnedNode } from "../../config/load.ts";
+import { Refusal } from "../core/text/refusal.ts";
 import type { ReleaseRef } from "../core/update-course.ts";
 
 /** What the running owld knows and a program of its own cannot read. */
@@ -17,6 +18,8 @@ export interface ReleasePreflight {
   readonly databaseUrl: string | null;
   readonly ownPids: readonly number[];
   readonly largestInstanceBytes: number | null;
+  /** In which language to say it. Absent, or not known to that release: the installation's. */
+  readonly language?: Language;
 }
 
 export const RELEASE_PREFLIGHT_ENV = "OWL_PREFLIGHT";
@@ -47,16 +50,12 @@ export async function checkRelease(request: {
     cancelSignal: signal,
   });
   signal.throwIfAborted();
-  const words = result.stderr.trim() || (result.failed ? result.shortMessage : "");
+  const words = result.stderr.trim() || (result.failed ? (result.shortMessage ?? "") : "");
   if (result.exitCode === EXIT.config)
-    throw new OwlError("release.config", `Release ${release.version} does not accept the configuration: ${words}`, {
-      next: "Correct owl.yaml first, or stay with the present release.",
-    });
+    throw new Refusal("release.config", (text) => text.refused.release.configuration(release.version, words));
   const lines = linesOf(result.stdout);
   if (result.failed || lines === null)
-    throw new OwlError("release.preflight", `The preflight of release ${release.version} did not run: ${words}`, {
-      next: "Build the release again with `npm run release`, or stay with the present one.",
-    });
+    throw new Refusal("release.preflight", (text) => text.refused.release.preflight(release.version, words));
   return lines;
 }
 

@@ -4,8 +4,9 @@
 
 import { cp, mkdir, readdir, rename, rm, stat, symlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { asError, OwlError } from "../../config/errors.ts";
+import { asError } from "../../config/errors.ts";
 import type { Manifest } from "../core/manifest.ts";
+import { Refusal } from "../core/text/refusal.ts";
 import { unpackArchive } from "./archive.ts";
 import { syncDirectory, syncTree } from "./sync.ts";
 import { readManifest, verifyRelease } from "./verify.ts";
@@ -64,10 +65,7 @@ export async function stageRelease(
     await rm(staging, { recursive: true, force: true });
     const code = (error as NodeJS.ErrnoException).code;
     if (code === "ENOSPC" || code === "EDQUOT")
-      throw new OwlError("release.diskFull", "The disk is full while staging the release.", {
-        next: "Free some space (`owlctl preflight` says how much is needed) and run the update again.",
-        cause: error,
-      });
+      throw new Refusal("release.diskFull", (text) => text.refused.release.diskFullStaging(), { cause: error });
     throw error;
   } finally {
     inUse.delete(staging);
@@ -77,9 +75,7 @@ export async function stageRelease(
 function refuseOtherPlatform({ version, platform }: Manifest): void {
   const here = `${process.platform}-${process.arch}`;
   if (platform === here) return;
-  throw new OwlError("update.platform", `Release ${version} is for ${platform}; this machine is ${here}.`, {
-    next: `Build it on ${here} with \`npm run release\`.`,
-  });
+  throw new Refusal("update.platform", (text) => text.refused.release.platform(version, platform, here));
 }
 
 /** Removes what a staging or a removal that was killed left behind; answers the names. */
@@ -112,10 +108,8 @@ async function fill(
   signal: AbortSignal,
 ): Promise<Manifest> {
   const stats = await stat(source).catch((cause: unknown) => {
-    throw new OwlError("release.archive", `${source} cannot be read: ${asError(cause).message}.`, {
-      next: "Give the path of an archive or a directory made by `npm run release`.",
-      cause,
-    });
+    const why = asError(cause).message;
+    throw new Refusal("release.archive", (text) => text.refused.release.unreadable(source, why), { cause });
   });
   if (!stats.isDirectory()) return await unpackArchive(source, staging, isHere, signal);
   const manifest = await readManifest(source);
@@ -130,10 +124,8 @@ async function fill(
       verbatimSymlinks: true,
     }).catch((cause: unknown) => {
       if ((cause as NodeJS.ErrnoException).code === "ENOSPC") throw cause;
-      throw new OwlError("release.changed", `${path} cannot be copied from ${source}: ${asError(cause).message}.`, {
-        next: "Nothing was changed. Build the release again with `npm run release`.",
-        cause,
-      });
+      const why = asError(cause).message;
+      throw new Refusal("release.changed", (text) => text.refused.release.notCopied(path, source, why), { cause });
     });
   }
   return manifest;
@@ -152,10 +144,7 @@ async function keepExisting(
 ): Promise<StagedRelease> {
   const there = await readManifest(path);
   if (JSON.stringify(there) !== JSON.stringify(manifest))
-    throw new OwlError("release.exists", `Another release ${manifest.version} is here already.`, {
-      next: "Give the new one another version, or remove the old one when nothing runs from it.",
-      data: { path },
-    });
+    throw new Refusal("release.exists", (text) => text.refused.release.exists(manifest.version), { data: { path } });
   await verifyRelease(path, there, signal);
   await rm(staging, { recursive: true, force: true });
   return { manifest: there, path, already: true };

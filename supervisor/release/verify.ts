@@ -5,8 +5,9 @@ import { createReadStream } from "node:fs";
 import { lstat, readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { OwlError } from "../../config/errors.ts";
 import { MANIFEST_FILE, type Manifest, parseManifest } from "../core/manifest.ts";
+import { Refusal } from "../core/text/refusal.ts";
+import type { Text } from "../core/text/text.ts";
 
 const TOGETHER = 16;
 const WHOLE_BYTES = 1 << 20;
@@ -14,10 +15,7 @@ const WHOLE_BYTES = 1 << 20;
 /** The manifest of the release directory `dir`. Throws `release.manifest` or `release.missing`. */
 export async function readManifest(dir: string): Promise<Manifest> {
   const text = await readFile(join(dir, MANIFEST_FILE), "utf8").catch((cause: unknown) => {
-    throw new OwlError("release.missing", `${dir} has no ${MANIFEST_FILE}.`, {
-      next: "Give an archive or a directory made by `npm run release`.",
-      cause,
-    });
+    throw new Refusal("release.missing", (text) => text.refused.release.missing(dir, MANIFEST_FILE), { cause });
   });
   return parseManifest(text);
 }
@@ -29,13 +27,12 @@ export async function verifyRelease(dir: string, manifest: Manifest, signal: Abo
     signal.throwIfAborted();
     const stat = await lstat(join(dir, path));
     if (stat.isSymbolicLink()) {
-      if (manifest.links[path] !== (await readlink(join(dir, path))))
-        throw changed(path, "is a link its manifest does not list");
+      if (manifest.links[path] !== (await readlink(join(dir, path)))) throw changed(path, "link");
     } else {
       const listed = manifest.files[path];
-      if (!listed || !stat.isFile()) throw changed(path, "is not listed in its manifest");
+      if (!listed || !stat.isFile()) throw changed(path, "notListed");
       if (stat.size !== listed.size || (await hashFile(join(dir, path), stat.size)) !== listed.sha256)
-        throw changed(path, "differs from its manifest");
+        throw changed(path, "differs");
     }
     missing.delete(path);
   };
@@ -50,7 +47,7 @@ export async function verifyRelease(dir: string, manifest: Manifest, signal: Abo
   }
   await Promise.all(batch);
   const [first] = missing;
-  if (first !== undefined) throw changed(first, "is missing");
+  if (first !== undefined) throw changed(first, "missing");
 }
 
 /** SHA-256 of a file's content, hexadecimal. `bytes`: its size where known; a small one is read in one go. */
@@ -70,8 +67,6 @@ export async function* walk(dir: string, prefix: string): AsyncGenerator<string>
   }
 }
 
-function changed(path: string, what: string): OwlError {
-  return new OwlError("release.changed", `${path} ${what}.`, {
-    next: "Nothing was changed. Copy the release again, or build it again with `npm run release`.",
-  });
+function changed(path: string, how: Parameters<Text["refused"]["release"]["changed"]>[1]): Refusal {
+  return new Refusal("release.changed", (text) => text.refused.release.changed(path, how));
 }

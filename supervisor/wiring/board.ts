@@ -6,7 +6,10 @@ import { join } from "node:path";
 import { asError } from "../../config/errors.ts";
 import { createApprovals } from "../approvals.ts";
 import type { Manifest } from "../core/manifest.ts";
+import { wordsOf } from "../core/text/refusal.ts";
+import type { Text } from "../core/text/text.ts";
 import type { ReleaseRef } from "../core/update-course.ts";
+import type { UpdatePlanned, UpdateRefused } from "../core/update-plan.ts";
 import type { PostedOffer } from "../ports.ts";
 import { createBulletin } from "../postgres/bulletin.ts";
 import type { Updates } from "../updates.ts";
@@ -15,7 +18,7 @@ import type { ReleaseParts } from "./updates.ts";
 export interface BoardParts
   extends Pick<
     ReleaseParts,
-    "clock" | "log" | "store" | "journal" | "rollouts" | "paths" | "version" | "status" | "restart"
+    "clock" | "log" | "record" | "store" | "journal" | "rollouts" | "paths" | "version" | "status" | "restart"
   > {
   /** The metastore's. */
   readonly url: string;
@@ -44,8 +47,8 @@ export function createBoard(parts: BoardParts): Board {
       const manifest = await parts.manifest(release);
       if (manifest === null) continue;
       const { files: _files, links: _links, ...rest } = manifest;
-      const plan = await updates.assess(release, false);
-      found.push({ version: release.version, manifest: rest, plan: { ...plan }, notes: manifest.notes.en.join("\n") });
+      const plan = shownPlan(await updates.assess(release, false, parts.record), parts.record);
+      found.push({ version: release.version, manifest: rest, plan, notes: manifest.notes.en.join("\n") });
     }
     return found;
   }
@@ -66,7 +69,7 @@ export function createBoard(parts: BoardParts): Board {
       const { version } = await parts.stage(path, new AbortController().signal);
       parts.journal.write({ type: "release.offered", message: `Release ${version} from incoming/ is offered.` });
     } catch (error) {
-      parts.journal.write({ type: "release.refused", message: `${path}: ${asError(error).message}` });
+      parts.journal.write({ type: "release.refused", message: `${path}: ${wordsOf(error, parts.record).sentence}` });
     }
   }
 
@@ -74,6 +77,7 @@ export function createBoard(parts: BoardParts): Board {
     clock,
     store,
     log,
+    record: parts.record,
     bulletin: createBulletin(parts.url),
     status: parts.status,
     offers,
@@ -82,7 +86,7 @@ export function createBoard(parts: BoardParts): Board {
       parts.restart({ kind: "restart", ...(services === null ? {} : { services }) }, askedBy),
     update: updates.updateTo,
     rollback: updates.rollbackTo,
-    rollbacks: updates.rollbacks,
+    rollbacks: () => updates.rollbacks(parts.record),
   });
 
   return {
@@ -95,4 +99,11 @@ export function createBoard(parts: BoardParts): Board {
     },
     stop: () => approvals.stop(),
   };
+}
+
+/** As the pages read it. */
+function shownPlan(plan: UpdatePlanned | UpdateRefused, text: Text): Readonly<Record<string, unknown>> {
+  if (plan.verdict === "planned") return { ...plan };
+  const { sentence, next } = plan.words(text);
+  return { verdict: plan.verdict, code: plan.code, reason: sentence, next };
 }

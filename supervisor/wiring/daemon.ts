@@ -383,7 +383,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
     },
     async reload() {
       try {
-        await control.reload();
+        await control.reload(ground.record);
       } catch (error) {
         log.error({ err: asError(error) }, "the configuration was not reloaded");
       }

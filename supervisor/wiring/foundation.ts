@@ -5,6 +5,7 @@ import type { Config } from "../../config/config.ts";
 import { homePaths } from "../../config/home.ts";
 import { systemClock } from "../../config/system-time.ts";
 import { isoTime } from "../../config/time.ts";
+import { textOf } from "../core/text/text.ts";
 import { markOf } from "../instance-launch.ts";
 import { createJournal } from "../journal.ts";
 import { createMeasures } from "../measures.ts";
@@ -47,5 +48,7 @@ export function openFoundation(config: Config, log: Logger) {
     socketDirectory: socketDirectory(paths, store),
     journal: createJournal(store, clock, log),
     measures: createMeasures(store),
+    /** What is written down has many readers, so it is written once, in the installation's language. */
+    record: textOf(config.language),
   };
 }

@@ -47,6 +47,7 @@ export function createFront(parts: FrontParts): Front {
     control,
     socketPath: parts.paths.controlSocket,
     version: parts.version,
+    language: () => config.language,
     metrics: metrics.text,
     failed: (error, request) => log.error({ err: error, request }, "a request failed"),
   });

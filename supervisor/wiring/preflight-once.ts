@@ -7,6 +7,7 @@ import { EXIT } from "../../config/control-api.ts";
 import { asError, OwlError } from "../../config/errors.ts";
 import { CODE_ROOT, loadConfig } from "../../config/load.ts";
 import { systemClock } from "../../config/system-time.ts";
+import { textOf } from "../core/text/text.ts";
 import { createPreflight } from "../preflight-facts.ts";
 import { RELEASE_PREFLIGHT_ENV, type ReleasePreflight } from "../release/check.ts";
 
@@ -28,7 +29,7 @@ try {
     cwd,
     codeRoot: CODE_ROOT,
   });
-  process.stdout.write(`${JSON.stringify(await preflight.run())}\n`);
+  process.stdout.write(`${JSON.stringify(await preflight.run(given.language && textOf(given.language)))}\n`);
 } catch (caught) {
   const error = asError(caught);
   process.stderr.write(`${error.message}\n${error instanceof OwlError && error.next ? `${error.next}\n` : ""}`);

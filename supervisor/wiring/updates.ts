@@ -3,16 +3,17 @@
 
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
-import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config, ServiceConfig } from "../../config/config.ts";
 import type { PreflightLine, Rollout, RolloutRequest, Status, WorkerStatus } from "../../config/control-api.ts";
-import { asError, invariant, OwlError } from "../../config/errors.ts";
+import { asError, invariant } from "../../config/errors.ts";
 import type { HomePaths } from "../../config/home.ts";
 import { CODE_ROOT } from "../../config/load.ts";
 import type { Clock, Random } from "../../config/time.ts";
 import type { Manifest } from "../core/manifest.ts";
+import { Refusal } from "../core/text/refusal.ts";
+import type { Text } from "../core/text/text.ts";
 import type { ReleaseRef, UpdateCourse } from "../core/update-course.ts";
 import type { InstanceBook } from "../instance-book.ts";
 import type { Journal } from "../journal.ts";
@@ -30,6 +31,7 @@ import { createUpdateRunner } from "../update-runner.ts";
 import { createUpdateSteps } from "../update-steps.ts";
 import { createUpdates, type Updates } from "../updates.ts";
 import { type Board, createBoard } from "./board.ts";
+import { askThroughProxy } from "./smoke.ts";
 
 export interface ReleaseParts {
   readonly clock: Clock;
@@ -48,6 +50,8 @@ export interface ReleaseParts {
   readonly config: () => Config;
   readonly workers: () => readonly WorkerStatus[] | null;
   readonly preflight: () => Promise<readonly PreflightLine[]>;
+  /** What is written down is written once, in this. */
+  readonly record: Text;
   readonly status: () => Promise<Status>;
   readonly restart: (request: RolloutRequest, askedBy: string) => Promise<Rollout>;
   readonly refuseWhileBusy: () => void;
@@ -73,7 +77,6 @@ export interface Releases {
 }
 
 const DATABASE_MS = 60_000;
-const SMOKE_MS = 5_000;
 const RETRY_AFTER_S = 10;
 
 export function createReleases(parts: ReleaseParts): Releases {
@@ -112,9 +115,7 @@ export function createReleases(parts: ReleaseParts): Releases {
     const untilMs = clock.monotonicMs() + DATABASE_MS;
     while (database.url() === null) {
       if (clock.monotonicMs() > untilMs)
-        throw new OwlError("update.database", "The database is not up, so nothing can be compared with it.", {
-          next: "See why: owlctl events",
-        });
+        throw new Refusal("update.database", ({ refused }) => refused.update.noDatabase());
       await clock.sleep(100);
     }
   }
@@ -132,7 +133,7 @@ export function createReleases(parts: ReleaseParts): Releases {
     };
   }
 
-  const judged = (release: ReleaseRef, signal: AbortSignal) =>
+  const judged = (release: ReleaseRef, text: Text, signal: AbortSignal) =>
     checkRelease({
       release,
       home: paths.home,
@@ -143,35 +144,10 @@ export function createReleases(parts: ReleaseParts): Releases {
         databaseUrl: database.url(),
         ownPids: [process.pid, ...parts.proxies.processes().map(({ pid }) => pid)],
         largestInstanceBytes: parts.measures.largestRssBytes(parts.config().services.map(({ name }) => name)),
+        language: text.language,
       },
       signal,
     });
-
-  /** One request through the proxy, as a user would make it. */
-  async function smoke(signal: AbortSignal): Promise<void> {
-    const { proxy } = parts.config();
-    const [address] = proxy.listen;
-    invariant(address !== undefined, "the proxy listens somewhere");
-    // Behind TLS the front is asked by its plain redirect, if there is one; its certificate is not ours to judge.
-    if (proxy.tls !== null) return;
-    const host = address.host === "0.0.0.0" || address.host === "::" ? "127.0.0.1" : address.host;
-    const status = await new Promise<number>((resolve, reject) => {
-      const asked = httpRequest(
-        { host, port: address.port, path: "/", headers: { host: "localhost" }, signal, timeout: SMOKE_MS },
-        (response) => {
-          response.resume();
-          resolve(response.statusCode ?? 0);
-        },
-      );
-      asked.on("timeout", () => asked.destroy(new Error(`no answer within ${SMOKE_MS / 1_000} s`)));
-      asked.on("error", reject);
-      asked.end();
-    }).catch((error: unknown) => {
-      throw new OwlError("update.smoke", `A request through the proxy failed: ${asError(error).message}.`);
-    });
-    if (status === 0 || status >= 500)
-      throw new OwlError("update.smoke", `A request through the proxy was answered with ${status}.`);
-  }
 
   function settle(course: UpdateCourse): void {
     invariant(course.to !== null, "a release serves before it is settled");
@@ -191,6 +167,7 @@ export function createReleases(parts: ReleaseParts): Releases {
     journal: parts.journal,
     rollouts: parts.rollouts,
     log,
+    record: parts.record,
     steps: createUpdateSteps({
       clock,
       book,
@@ -200,14 +177,15 @@ export function createReleases(parts: ReleaseParts): Releases {
       workers: parts.workers,
       preflight: parts.preflight,
       stage,
-      checkRelease: judged,
+      checkRelease: (release, signal) => judged(release, parts.record, signal),
+      record: parts.record,
       async compare(course) {
         invariant(course.to !== null, "a release is staged before it is compared");
-        return await updates.assess(course.to, course.overlapAsked);
+        return await updates.assess(course.to, course.overlapAsked, parts.record);
       },
       manifest: (release) => readManifest(release.path),
       database: () => database.updates(),
-      smoke,
+      smoke: (signal) => askThroughProxy(parts.config().proxy, signal),
       tail: createInstanceLogs({ directory: paths.logs, clock, living: () => new Set() }).tail,
       settle,
       async prune(course) {
@@ -259,7 +237,6 @@ export function createReleases(parts: ReleaseParts): Releases {
     running,
     bundled: parts.config().bundled,
     managed: parts.config().database === null,
-    language: () => parts.config().language,
     preflight: judged,
     newerJobs: (formats) => database.updates().newerJobs(formats),
     refuseWhileBusy: parts.refuseWhileBusy,

@@ -234,6 +234,7 @@ export interface SseEvent {
 }
 
 export interface WebClient {
+  /** A Buffer is sent as it is, anything else as JSON. */
   call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<WebAnswer>;
   signIn(name?: string, password?: string): Promise<WebAnswer>;
   /** A new conversation with one question; answers the turn's id. */
@@ -252,7 +253,8 @@ export function createWebClient(socketPath: string): WebClient {
   let cookie = "";
   const call: WebClient["call"] = (method, path, body, headers = {}) =>
     new Promise((resolve, reject) => {
-      const payload = body === undefined ? undefined : JSON.stringify(body);
+      const raw = Buffer.isBuffer(body);
+      const payload = body === undefined ? undefined : raw ? body : JSON.stringify(body);
       const asked = request(
         {
           socketPath,
@@ -262,7 +264,7 @@ export function createWebClient(socketPath: string): WebClient {
           headers: {
             host: "owl.test",
             cookie,
-            ...(payload === undefined ? {} : { "content-type": "application/json" }),
+            ...(payload === undefined ? {} : { "content-type": raw ? "application/octet-stream" : "application/json" }),
             ...headers,
           },
         },

@@ -2,6 +2,7 @@
 
 import { pino } from "pino";
 import { OwlError } from "../../config/errors.ts";
+import { en } from "../../supervisor/core/text/en.ts";
 import type { CourseStep, Outcome, UpdateCourse } from "../../supervisor/core/update-course.ts";
 import { holds, servingRelease } from "../../supervisor/core/update-course.ts";
 import type { UpdatePlanned } from "../../supervisor/core/update-plan.ts";
@@ -98,6 +99,7 @@ export async function live(
     journal,
     rollouts,
     log,
+    record: en,
     steps: stepsOf(leg, world, change),
     discard,
     changed: fill,

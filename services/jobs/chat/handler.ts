@@ -4,7 +4,9 @@
 import type { AppConfig } from "../../../config/config.ts";
 import { OwlError } from "../../../config/errors.ts";
 import { abortCauseOf } from "../../core/abort.ts";
+import { ATTACHED_CHARACTERS } from "../../core/attached-files.ts";
 import { type TurnCause, type TurnEndState, turnEndOfAbort } from "../../core/turn.ts";
+import { listAttachedTexts } from "../../db/attachments.ts";
 import { endTurn, findTurnToAnswer } from "../../db/turns.ts";
 import { builtInResponder } from "../../model/built-in.ts";
 import { endpointOnDemand } from "../../model/on-demand.ts";
@@ -37,6 +39,7 @@ export function createChatHandler(deps: ChatDeps): Handler {
   async function run(context: JobContext): Promise<HandlerResult> {
     const turn = await findTurnToAnswer(context.db, context.id);
     if (!turn) return "lostClaim";
+    const files = turn.hasFiles ? await listAttachedTexts(context.db, context.id, ATTACHED_CHARACTERS) : [];
     const sink = createAnswerSink({
       db: context.db,
       clock: context.clock,
@@ -61,7 +64,7 @@ export function createChatHandler(deps: ChatDeps): Handler {
     let failure: unknown = null;
     try {
       await responder(
-        { text: turn.text, history: turn.history, sources: names, tools: calls.tools },
+        { text: turn.text, history: turn.history, files, sources: names, tools: calls.tools },
         {
           signal: context.signal,
           clock: context.clock,

@@ -1,7 +1,6 @@
 // Conversations: list, make, show with turns, rename/pin/archive, delete. All are the asking account's own.
 
 import { OwlError } from "../../../config/errors.ts";
-import { requestStop } from "../../db/claims.ts";
 import {
   type ConversationListRow,
   type ConversationRow,
@@ -11,9 +10,10 @@ import {
   insertConversation,
   listConversations,
 } from "../../db/conversations.ts";
-import { endQueuedTurn, listTurns, queuePosition } from "../../db/turns.ts";
+import { listTurns, queuePosition } from "../../db/turns.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
+import { askToStop } from "../job-requests.ts";
 import { accountOf } from "../sessions.ts";
 import { cursorOf, pageQuery, readPage } from "./paging.ts";
 import { idParams, turnJson, turnSchema } from "./turn-json.ts";
@@ -197,10 +197,7 @@ export const conversationRoutes: Routes = (app, deps) => {
       await deps.db.transaction(async (sql) => {
         const open = await deleteConversation(sql, request.params.id, accountOf(request).id);
         if (!open) throw notFound();
-        for (const turn of open) {
-          const ended = await endQueuedTurn(sql, turn.id, { state: "stopped", cause: "stopped", message: null });
-          if (!ended) await requestStop(sql, "chat", turn.id);
-        }
+        for (const turn of open) await askToStop(sql, "chat", turn.id);
       });
       return reply.code(204).send();
     },

@@ -2,16 +2,15 @@
 
 import { OwlError } from "../../../config/errors.ts";
 import { shownStepState } from "../../core/playbook.ts";
-import { requestStop } from "../../db/claims.ts";
 import {
   findPlaybookRun,
   listPlaybookRuns,
   listSteps,
   type PlaybookRunRow,
   type StepRow,
-  stopQueuedRun,
 } from "../../db/playbook-runs.ts";
 import type { Routes } from "../deps.ts";
+import { stopJob } from "../job-requests.ts";
 import { accountOf } from "../sessions.ts";
 import { cursorOf, pageQuery, readPage } from "./paging.ts";
 import { listOf, loose, problem } from "./schemas.ts";
@@ -131,12 +130,7 @@ export const playbookRunRoutes: Routes = (app, deps) => {
     },
     async (request, reply) => {
       const run = await find(request.params.id, accountOf(request).id);
-      const stale = await deps.db.transaction(async (sql) => {
-        const stopped = await stopQueuedRun(sql, run.id);
-        if (stopped === null) await requestStop(sql, "playbook", run.id);
-        return stopped?.queueJob ?? null;
-      });
-      if (stale !== null) await deps.queue.remove(deps.db, "playbook", [stale]).catch(() => undefined);
+      await stopJob(deps, "playbook", run.id);
       return reply.code(202).send({ runId: run.id });
     },
   );

@@ -1,17 +1,15 @@
 // Schema analyses: ask, look, follow, stop; and the data sources there are.
 
 import { OwlError } from "../../../config/errors.ts";
-import { requestStop } from "../../db/claims.ts";
 import {
   findSchemaAnalysis,
-  insertSchemaAnalysis,
   listSchemaAnalyses,
   listTableDescriptions,
   type SchemaAnalysisRow,
-  stopQueuedAnalysis,
 } from "../../db/schema-analyses.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
+import { analyse, dataSourceNames, stopJob } from "../job-requests.ts";
 import { accountOf } from "../sessions.ts";
 import { onePage, pageQuery } from "./paging.ts";
 import { listOf, loose, problem } from "./schemas.ts";
@@ -41,17 +39,13 @@ export const schemaAnalysisRoutes: Routes = (app, deps) => {
     ...analysisJson(row),
     tables: (await listTableDescriptions(deps.db, row.id)).map((one) => ({ name: one.table, ...one })),
   });
-  const sourceNames = async (): Promise<readonly string[]> => {
-    const { rows } = await deps.db.query<{ name: string }>("SELECT name FROM owl.data_source");
-    return [...new Set([...Object.keys(deps.config.dataSources), ...rows.map((row) => row.name)])].sort();
-  };
   const withId = { tags: ["schema analyses"], params: idParams } as const;
   const accepted = { type: "object", properties: { analysisId: { type: "string" }, id: { type: "string" } } } as const;
 
   app.get(
     "/api/data-sources",
     { schema: { summary: "Data sources by name", tags: ["schema analyses"], response: { 200: listOf(loose) } } },
-    async () => ({ items: (await sourceNames()).map((name) => ({ name })), next: null }),
+    async () => ({ items: (await dataSourceNames(deps)).map((name) => ({ name })), next: null }),
   );
 
   app.post<{ Body: { dataSource: string } }>(
@@ -74,13 +68,10 @@ export const schemaAnalysisRoutes: Routes = (app, deps) => {
     async (request, reply) => {
       const accountId = accountOf(request).id;
       const { dataSource } = request.body;
-      const known = (await sourceNames()).includes(dataSource);
+      const known = await dataSourceNames(deps);
       const id = deps.random.uuid();
-      const queueJob = deps.random.uuid();
       const answer = await onceOnly(deps, request, { status: 202, body: { analysisId: id, id } }, async (sql) => {
-        if (!known) throw new OwlError("source.notFound", `There is no data source ${dataSource}.`);
-        await insertSchemaAnalysis(sql, { id, accountId, dataSource, queueJob });
-        await deps.queue.enqueue(sql, "schema-analysis", { id, queueJob });
+        await analyse(deps, sql, { id, accountId, dataSource }, known);
       });
       return reply.code(answer.status).send(answer.body);
     },
@@ -137,12 +128,7 @@ export const schemaAnalysisRoutes: Routes = (app, deps) => {
     { schema: { ...withId, summary: "Ask for it to be stopped", response: { 202: accepted, 404: problem } } },
     async (request, reply) => {
       const { id } = await find(request.params.id, accountOf(request).id);
-      const stale = await deps.db.transaction(async (sql) => {
-        const stopped = await stopQueuedAnalysis(sql, id);
-        if (stopped === null) await requestStop(sql, "schema-analysis", id);
-        return stopped?.queueJob ?? null;
-      });
-      if (stale !== null) await deps.queue.remove(deps.db, "schema-analysis", [stale]).catch(() => undefined);
+      await stopJob(deps, "schema-analysis", id);
       return reply.code(202).send({ analysisId: id, id });
     },
   );

@@ -3,14 +3,11 @@
 import { OwlError } from "../../../config/errors.ts";
 import { nameOf } from "../../core/batch-plan.ts";
 import { type Segment, subtitles, transcriptText } from "../../core/transcript.ts";
-import { requestStop } from "../../db/claims.ts";
 import {
-  cancelQueuedTranscription,
   findTranscription,
   insertTranscription,
   listSegments,
   listTranscriptions,
-  retryTranscription,
   type TranscriptionRow,
 } from "../../db/transcriptions.ts";
 import { findUpload } from "../../db/uploads.ts";
@@ -18,6 +15,7 @@ import { listFiles, resolveInside } from "../../media/archive.ts";
 import { recordingType } from "../../media/recording-type.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
+import { stopJob, transcribeAgain } from "../job-requests.ts";
 import { sendMedia } from "../media.ts";
 import { accountOf } from "../sessions.ts";
 import { uploadFile } from "../upload-files.ts";
@@ -235,12 +233,7 @@ export const transcriptionRoutes: Routes = (app, deps) => {
     },
     async (request, reply) => {
       const { id } = await find(request.params.id, accountOf(request).id);
-      const stale = await deps.db.transaction(async (sql) => {
-        const cancelled = await cancelQueuedTranscription(sql, id);
-        if (cancelled === null) await requestStop(sql, "transcription", id);
-        return cancelled?.queueJob ?? null;
-      });
-      if (stale !== null) await deps.queue.remove(deps.db, "transcription", [stale]).catch(() => undefined);
+      await stopJob(deps, "transcription", id);
       return reply.code(202).send({ transcriptionId: id, id });
     },
   );
@@ -256,13 +249,10 @@ export const transcriptionRoutes: Routes = (app, deps) => {
     },
     async (request, reply) => {
       const { id } = await find(request.params.id, accountOf(request).id);
-      const queueJob = deps.random.uuid();
       await deps.db.transaction(async (sql) => {
-        const again = await retryTranscription(sql, id, queueJob);
-        if (again === null) {
+        if ((await transcribeAgain(deps, sql, [id], ["failed", "cancelled"])) === 0) {
           throw new OwlError("transcription.conflict", "Only a failed or cancelled transcription can be tried again.");
         }
-        await deps.queue.enqueue(sql, "transcription", { id, queueJob, ...again });
       });
       return reply.code(202).send({ transcriptionId: id, id });
     },

@@ -10,6 +10,17 @@ export const idParams = {
   properties: { id: { type: "string", format: "uuid" } },
 } as const;
 
+export const attachmentSchema = {
+  type: "object",
+  required: ["id", "name", "bytes"],
+  properties: {
+    id: { type: "string", format: "uuid" },
+    name: { type: "string" },
+    bytes: { type: "integer", description: "Of the file as it was sent." },
+  },
+  examples: [{ id: "6f1c3f0e-8d0e-4f57-9a25-0c5b7a3f1d11", name: "sales.csv", bytes: 1834 }],
+} as const;
+
 export const turnSchema = {
   type: "object",
   additionalProperties: true,
@@ -26,6 +37,7 @@ export const turnSchema = {
     lastEventId: { type: "string", description: "A stream resumed after it repeats nothing of `answer`." },
     stopRequested: { type: "boolean" },
     tools: { type: "array", items: { type: "object", additionalProperties: true } },
+    attachments: { type: "array", items: attachmentSchema },
   },
 } as const;
 
@@ -45,5 +57,6 @@ export function turnJson(turn: TurnRow, position: number | null): Record<string,
     lastEventId: String(turn.seq),
     stopRequested: turn.stopRequested,
     tools: turn.tools,
+    attachments: turn.attachments,
   };
 }

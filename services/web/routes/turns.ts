@@ -2,17 +2,25 @@
 
 import { OwlError } from "../../../config/errors.ts";
 import { hasTurnEnded } from "../../core/turn.ts";
-import { requestStop } from "../../db/claims.ts";
-import { acceptTurn, endQueuedTurn, findTurn, listTurnEvents, queuePosition, type TurnRow } from "../../db/turns.ts";
+import { attachToTurn } from "../../db/attachments.ts";
+import { acceptTurn, findTurn, listTurnEvents, queuePosition, type TurnRow } from "../../db/turns.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
+import { stopJob } from "../job-requests.ts";
+import { ATTACHMENTS_A_QUESTION } from "../pages/core/attached.ts";
 import { accountOf } from "../sessions.ts";
 import { idParams, TEXT_LIMIT, turnJson, turnSchema } from "./turn-json.ts";
 
 const notFound = () => new OwlError("turn.notFound", "There is no such turn.");
 
+const unusable = (missing: readonly string[]) =>
+  new OwlError("attachment.unusable", "An attached file is no longer there, or is not yours.", {
+    next: "Attach it again.",
+    data: { missing },
+  });
+
 export const turnRoutes: Routes = (app, deps) => {
-  app.post<{ Params: { id: string }; Body: { text: string } }>(
+  app.post<{ Params: { id: string }; Body: { text: string; attachments?: readonly string[] } }>(
     "/api/conversations/:id/turns",
     {
       schema: {
@@ -24,8 +32,20 @@ export const turnRoutes: Routes = (app, deps) => {
           type: "object",
           additionalProperties: false,
           required: ["text"],
-          properties: { text: { type: "string", minLength: 1, maxLength: TEXT_LIMIT, pattern: "\\S" } },
-          examples: [{ text: "SELECT 6 * 7 AS answer" }],
+          properties: {
+            text: { type: "string", minLength: 1, maxLength: TEXT_LIMIT, pattern: "\\S" },
+            attachments: {
+              type: "array",
+              maxItems: ATTACHMENTS_A_QUESTION,
+              uniqueItems: true,
+              items: { type: "string", format: "uuid" },
+              description: "Ids of POST /api/attachments, or of one's earlier questions (those are copied).",
+            },
+          },
+          examples: [
+            { text: "SELECT 6 * 7 AS answer" },
+            { text: "What is in this file?", attachments: ["6f1c3f0e-8d0e-4f57-9a25-0c5b7a3f1d11"] },
+          ],
         },
         response: {
           202: {
@@ -34,11 +54,13 @@ export const turnRoutes: Routes = (app, deps) => {
             properties: { turnId: { type: "string", format: "uuid" } },
           },
           409: { $ref: "Problem#" },
+          422: { $ref: "Problem#" },
         },
       },
     },
     async (request, reply) => {
       const account = accountOf(request);
+      const attachments = request.body.attachments ?? [];
       const turnId = deps.random.uuid();
       const queueJob = deps.random.uuid();
       const answer = await onceOnly(
@@ -63,8 +85,13 @@ export const turnRoutes: Routes = (app, deps) => {
               next: "Wait for its end, or stop it.",
             });
           }
+          if (attachments.length === 0) return;
+          const files = attachments.map((id) => ({ id, copyId: deps.random.uuid() }));
+          const missing = await attachToTurn(sql, { id: turnId, accountId: account.id }, files);
+          if (missing.length > 0) throw unusable(missing);
         },
-        "oneStatement",
+        // With files it is two: the turn has all of them, or is not accepted.
+        attachments.length === 0 ? "oneStatement" : "transaction",
       );
       // Nothing is promised before it is on disk; a kept answer may be another request's of this very moment.
       await deps.db.flush();
@@ -129,10 +156,7 @@ export const turnRoutes: Routes = (app, deps) => {
     },
     async (request, reply) => {
       const turn = await find(request.params.id, accountOf(request).id);
-      await deps.db.transaction(async (sql) => {
-        const ended = await endQueuedTurn(sql, turn.id, { state: "stopped", cause: "stopped", message: null });
-        if (!ended) await requestStop(sql, "chat", turn.id);
-      });
+      await stopJob(deps, "chat", turn.id);
       return reply.code(202).send({ turnId: turn.id });
     },
   );

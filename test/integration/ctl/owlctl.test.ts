@@ -114,8 +114,18 @@ describe("wrong use is exit code 2 with a suggestion", () => {
       code: 2,
       stderr: 'There is no service "wbe".\nDid you mean web?\n',
     });
-    expect((await ctl(owld.home, ["why", "wbe"], { OWL_LANG: "ko" })).stderr).toContain("혹시 web인가요?");
   });
+});
+
+test("owld is asked in the language that owlctl speaks", async () => {
+  const asked: unknown[] = [];
+  owld.on("GET /v1/preflight", (request, response) => {
+    asked.push(request.headers["accept-language"]);
+    json(response, 200, []);
+  });
+  await ctl(owld.home, ["preflight"]);
+  await ctl(owld.home, ["preflight"], { OWL_LANG: "ko" });
+  expect(asked).toEqual(["en", "ko"]);
 });
 
 describe("plans", () => {

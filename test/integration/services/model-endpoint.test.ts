@@ -66,3 +66,24 @@ test("a statement that would write is refused to the model, not run", async () =
   const two = await answerTo("sql: SELECT 1; COMMIT; DELETE FROM orders");
   expect(two.answer).toContain("multiple commands");
 });
+
+test("attached files are given with the question and with later ones, in bounds, and what is cut is told", async () => {
+  const attach = async (name: string, text: string) =>
+    (await client.call("POST", `/api/attachments?name=${name}`, Buffer.from(text))).body.id;
+  const { conversation, turnId } = await client.ask("hello there");
+  await client.ended(turnId);
+  const ask = async (text: string, attachments: readonly string[]) => {
+    const { body } = await client.call("POST", `/api/conversations/${conversation}/turns`, { text, attachments });
+    return (await client.ended(body.turnId)).answer;
+  };
+  const first = await ask("what is it", [await attach("a.csv", "region,sum\nnorth,12\n")]);
+  expect(first).toMatch(/^ok: what is it\n[\s\S]*attached to this question: "a.csv"[\s\S]*north,12\n/);
+  expect(await ask("and now", [])).toMatch(/attached to an earlier question: "a.csv"[\s\S]*north,12\n/);
+  const long = await ask("this too", [await attach("long.txt", `begin ${"x".repeat(250_000)} never`)]);
+  expect(long).toContain("begin xxx");
+  expect(long).not.toContain("never");
+  expect(long).toContain("only the first 200000 of its 250012 characters are given");
+  // The newest file has used up the bound: the older one is named, and told as cut.
+  expect(long).toContain("only the first 0 of its 20 characters are given");
+  expect(long).not.toContain("north");
+});

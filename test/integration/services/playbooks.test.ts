@@ -199,6 +199,34 @@ describe("a playbook", () => {
     },
   );
 
+  test("whose worker is killed during its SQL is failed with that step unknown, and the statement ends in the database", async () => {
+    const worker = await services.worker();
+    const id = await start([
+      { id: "before", tool: "http", input: { url: `${httpUrl}/before`, method: "POST" } },
+      { id: "long", tool: "sql", input: { dataSource: "demo", sql: "SELECT pg_sleep(230) /* cut-step */" } },
+      { id: "after", tool: "http", input: { url: `${httpUrl}/after`, method: "POST" } },
+    ]);
+    const running = async () => {
+      const { rows } = await services.sql.query(
+        "SELECT state FROM pg_stat_activity WHERE query LIKE '%cut-step%' AND pid <> pg_backend_pid()",
+      );
+      return rows.map(({ state }) => state);
+    };
+    await until("the statement runs", async () => (await running()).includes("active"));
+    worker.child.kill("SIGKILL");
+    await worker.exited;
+    const survivor = await services.worker();
+    const run = await ended(id);
+    expect(run).toMatchObject({ state: "failed", stoppedAtStep: "long" });
+    expect(run.message).toBeTruthy();
+    expect(states(run)).toEqual(["finished", "unknown", "waiting"]);
+    // Long before its time limit of 240 s: the server has noticed that nobody waits for it.
+    await until("the statement is gone", async () => (await running()).length === 0);
+    expect(calls.map((call) => call.path)).toEqual(["/before"]);
+    expect(await look(id)).toEqual(run);
+    await stopWorker(survivor);
+  });
+
   test("runs on through SIGTERM to its end", async () => {
     held.set("/slow", Promise.withResolvers());
     const worker = await services.worker();

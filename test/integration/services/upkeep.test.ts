@@ -1,6 +1,7 @@
 // What the web and the workers do beside their work on rows of the database: what is forgotten, and what a beat says.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createQueue } from "../../../services/db/queue.ts";
 import { appendTurnEvents, endTurn, forgetDeltas, listTurnEvents } from "../../../services/db/turns.ts";
 import { deregisterWorker, HEARTBEAT, markWorkerGone } from "../../../services/db/workers.ts";
 import { claimRow, type Metastore, startMetastore } from "../../support/metastore.ts";
@@ -51,8 +52,40 @@ test("a beat on its way while its worker deregisters takes it not for gone and c
   expect(await beat("worker-leaving")).toBe(1);
   await deregisterWorker(store.db, "worker-leaving", counts);
   expect(await beat("worker-leaving")).toBe(1);
-  const { rows } = await store.db.query("SELECT jobs, counts FROM owl.worker WHERE id = 'worker-leaving'");
-  expect(rows).toEqual([{ jobs: {}, counts }]);
+  const { rows } = await store.db.query(
+    "SELECT jobs, counts, heartbeat_at < stopped_at AS \"isLastWord\" FROM owl.worker WHERE id = 'worker-leaving'",
+  );
+  expect(rows).toEqual([{ jobs: {}, counts, isLastWord: true }]);
   await markWorkerGone(store.db, "worker-lost");
   expect(await beat("worker-lost")).toBe(0);
+});
+
+test("the queue's own upkeep takes finished jobs away and fails those whose worker stopped beating, without an error", async () => {
+  const [finished, silent] = [await store.turn(), await store.turn()];
+  const { db } = store;
+  await db.query("UPDATE pgboss.job SET state = 'completed', completed_on = now() - interval '60 days' WHERE id = $1", [
+    finished.queueJob,
+  ]);
+  await db.query(
+    `UPDATE pgboss.job SET state = 'active', started_on = now() - interval '1 hour',
+       heartbeat_on = now() - interval '1 hour' WHERE id = $1`,
+    [silent.queueJob],
+  );
+  const trouble: string[] = [];
+  const queue = createQueue({
+    database: db,
+    instance: "test-upkeep",
+    upkeep: true,
+    onError: ({ message }) => trouble.push(message),
+    onWarning: (message) => trouble.push(message),
+  });
+  await queue.start();
+  const states = async () => {
+    const ids = [[finished.queueJob, silent.queueJob]];
+    return (await db.query("SELECT state::text FROM pgboss.job WHERE id = ANY($1)", ids)).rows;
+  };
+  // Its first pass comes half a minute after the start.
+  await expect.poll(states, { timeout: 150_000 }).toEqual([{ state: "failed" }]);
+  await queue.stop();
+  expect(trouble).toEqual([]);
 });

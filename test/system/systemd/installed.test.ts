@@ -34,7 +34,7 @@ beforeAll(async () => {
   // What a run that was broken off may have left.
   await inside(`${OWLCTL} uninstall --purge --yes`);
   before = (await must(FILES)).split("\n");
-}, 300_000);
+}, 900_000);
 afterAll(async () => {
   await powerOff();
   rmSync(RELEASES, { recursive: true, force: true });

@@ -5,6 +5,7 @@ import { pino } from "pino";
 import { describe, expect, test } from "vitest";
 import type { Rollout } from "../../../config/control-api.ts";
 import { createApprovals } from "../../../supervisor/approvals.ts";
+import { en } from "../../../supervisor/core/text/en.ts";
 import { createJournal } from "../../../supervisor/journal.ts";
 import type { Bulletin, WaitingApproval, WaitingCancel } from "../../../supervisor/ports.ts";
 import { createRolloutRunner } from "../../../supervisor/rollout-runner.ts";
@@ -91,6 +92,7 @@ function live(disk: PaperDisk, bulletin: Bulletin, touch: () => void = () => und
     journal,
     rollouts,
     log,
+    record: en,
     steps: { preflight: stay, stage: stay } as never,
     discard: async () => undefined,
     changed: () => undefined,
@@ -108,6 +110,7 @@ function live(disk: PaperDisk, bulletin: Bulletin, touch: () => void = () => und
     clock,
     store,
     log,
+    record: en,
     bulletin,
     status: async () => ({}) as never,
     offers: async () => [],

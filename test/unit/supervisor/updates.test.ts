@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Manifest } from "../../../supervisor/core/manifest.ts";
+import { en } from "../../../supervisor/core/text/en.ts";
 import { createUpdates, type UpdatesParts } from "../../../supervisor/updates.ts";
 import { createTestClock } from "../../support/test-clock.ts";
 
@@ -30,7 +31,6 @@ function setup(change: Partial<UpdatesParts> = {}) {
     running: { version: "1.0.0", path: "/" },
     bundled: true,
     managed: true,
-    language: () => "en",
     preflight: async () => [{ check: "disk", verdict: "WARN", found: "tight", why: "w", command: "df" }],
     newerJobs: async () => 2,
     refuseWhileBusy: () => undefined,
@@ -49,7 +49,7 @@ function setup(change: Partial<UpdatesParts> = {}) {
 }
 
 test("a plan tells the release's own notes and its preflight's warnings", async () => {
-  const { notes, steps } = await setup().updates.planUpdate({ source: "/a" });
+  const { notes, steps } = await setup().updates.planUpdate({ source: "/a" }, en);
   expect(notes).toContain("a note of the release");
   expect(notes.at(-1)).toMatch(/Preflight warns, disk: tight/);
   expect(steps.map(({ note }) => note)).not.toContain("");
@@ -58,22 +58,22 @@ test("a plan tells the release's own notes and its preflight's warnings", async 
 test("a plan that is refused leaves nothing staged, unless it lay there before", async () => {
   const ahead = async () => ({ applied: { "0009_z.sql": "1" }, compatible: {}, queueSchema: 46, bytes: 0 });
   const fresh = setup({ databaseFacts: ahead });
-  await expect(fresh.updates.planUpdate({ source: "/a" })).rejects.toMatchObject({ code: "update.schemaAhead" });
+  await expect(fresh.updates.planUpdate({ source: "/a" }, en)).rejects.toMatchObject({ code: "update.schemaAhead" });
   expect(fresh.unstaged).toEqual(["1.1.0"]);
   const kept = setup({ databaseFacts: ahead, stage: async () => ({ version: "1.1.0", path: "/", already: true }) });
-  await expect(kept.updates.planUpdate({ source: "/a" })).rejects.toMatchObject({ code: "update.schemaAhead" });
+  await expect(kept.updates.planUpdate({ source: "/a" }, en)).rejects.toMatchObject({ code: "update.schemaAhead" });
   expect(kept.unstaged).toEqual([]);
 });
 
 test("a rollback by code alone names the waiting jobs the older release does not know", async () => {
-  const { notes, steps } = await setup().updates.planRollback(null);
+  const { notes, steps } = await setup().updates.planRollback(null, en);
   expect(notes.join("\n")).toMatch(/Nothing is lost[\s\S]*2 jobs wait in a format/);
   expect(steps.map(({ action }) => action)).not.toContain("restore");
 });
 
 test("a rollback that puts a copy back tells the closed time and what is lost", async () => {
   const ahead = async () => ({ applied: { "0002_b.sql": "1" }, compatible: {}, queueSchema: 46, bytes: 2 ** 30 });
-  const { notes, steps, worstMs } = await setup({ databaseFacts: ahead }).updates.planRollback(null);
+  const { notes, steps, worstMs } = await setup({ databaseFacts: ahead }).updates.planRollback(null, en);
   expect(notes.join("\n")).toMatch(/503 for at most 52 s[\s\S]*3 writes since that copy are lost, from then to now/);
   expect(steps.map(({ action }) => action)).toContain("restore");
   expect(worstMs).toBeGreaterThan(52_000);
@@ -84,8 +84,8 @@ test("under a team's own services no database is asked", async () => {
     throw new Error("there is no database here");
   };
   const { updates } = setup({ bundled: false, databaseFacts: asked, newerJobs: asked });
-  expect((await updates.planUpdate({ source: "/a" })).notes.join("\n")).toMatch(/untouched/);
-  expect((await updates.planRollback(null)).notes.join("\n")).toMatch(/untouched/);
+  expect((await updates.planUpdate({ source: "/a" }, en)).notes.join("\n")).toMatch(/untouched/);
+  expect((await updates.planRollback(null, en)).notes.join("\n")).toMatch(/untouched/);
 });
 
 test("the page is told the releases that ran before this one, the last one first, each with what going back costs", async () => {
@@ -104,14 +104,14 @@ test("the page is told the releases that ran before this one, the last one first
     entry("0.8.0", null),
   ];
   const staged = async () => ["0.8.0", "0.9.0", "1.2.0"].map(before);
-  const code = await setup({ ledger, staged }).updates.rollbacks();
+  const code = await setup({ ledger, staged }).updates.rollbacks(en);
   const codeOnly = { verdict: "planned", restores: false, closedMs: 0, lost: null, newerJobs: 2 };
   expect(code).toEqual([
     { version: "0.9.0", plan: codeOnly },
     { version: "0.8.0", plan: codeOnly },
   ]);
   const ahead = async () => ({ applied: { "0002_b.sql": "1" }, compatible: {}, queueSchema: 46, bytes: 2 ** 30 });
-  const copies = await setup({ ledger, staged, databaseFacts: ahead }).updates.rollbacks();
+  const copies = await setup({ ledger, staged, databaseFacts: ahead }).updates.rollbacks(en);
   expect(copies).toMatchObject([
     {
       version: "0.9.0",

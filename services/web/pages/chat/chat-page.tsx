@@ -7,9 +7,12 @@ import { Failure } from "../parts/failure.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useStore } from "../store.ts";
 import { t } from "../text/text.ts";
+import { AttachedFiles } from "./attached-files.tsx";
 import { Composer, offered } from "./composer.tsx";
 import { holdConversation, type OpenConversation, readConversation, stopTurn } from "./conversation.ts";
 import { ConversationHead } from "./conversation-head.tsx";
+import { attachFiles } from "./draft-files.ts";
+import { useFileDrop } from "./file-drop.ts";
 import { ask, askAgain, type Outgoing, outbox, withdraw } from "./outbox.ts";
 import { Turn } from "./turn.tsx";
 import { markSeen } from "./unread.ts";
@@ -21,6 +24,7 @@ const emptyStore = { get: () => BEGINNING, set: () => undefined, subscribe: () =
 export function ChatPage({ id }: { readonly id: string | null }): VNode {
   const conversation = useStore(id === null ? emptyStore : holdConversation(id));
   const unsent = useStore(outbox).filter((item) => item.conversationId === id);
+  const { isOver, drop } = useFileDrop((files) => attachFiles(id, files));
   const { box, end, isFollowing, jump } = useFollowing(id, conversation, unsent.length);
 
   useEffect(() => {
@@ -47,8 +51,9 @@ export function ChatPage({ id }: { readonly id: string | null }): VNode {
     );
   }
   const isNew = shown.turns.length === 0 && unsent.length === 0 && shown.load === "ready";
+  const looks = ["chat", isNew ? "beginning" : "", isOver ? "over" : ""].filter((name) => name !== "").join(" ");
   return (
-    <section class={isNew ? "chat beginning" : "chat"} aria-label={shown.title || t("chat.new")}>
+    <section class={looks} aria-label={shown.title || t("chat.new")} {...drop}>
       {id !== null && <ConversationHead conversation={shown} />}
       <div class="turns" ref={box}>
         <div class="column">
@@ -56,14 +61,14 @@ export function ChatPage({ id }: { readonly id: string | null }): VNode {
           {shown.load === "failed" && (
             <Failure text={t("chat.failed")} onRetry={() => id !== null && void readConversation(id)} />
           )}
-          {isNew && <Beginning onPick={(text) => offered.set(text)} />}
+          {isNew && <Beginning onPick={(text) => offered.set({ text })} />}
           {shown.turns.map((turn) => (
             <Turn
               key={turn.id}
               turn={turn}
               isLast={turn === last}
-              onAgain={(text) => void ask(id, text)}
-              onEdit={(text) => offered.set(text)}
+              onAgain={({ text, attachments }) => void ask(id, text, attachments)}
+              onEdit={({ text, attachments }) => offered.set({ text, files: attachments })}
             />
           ))}
           {unsent.map((item) => (
@@ -82,10 +87,10 @@ export function ChatPage({ id }: { readonly id: string | null }): VNode {
         <Composer
           conversationId={id}
           isBusy={live !== undefined}
-          lastQuestion={last?.text ?? null}
-          onAsk={(text) => {
+          lastQuestion={last ?? null}
+          onAsk={(text, files) => {
             jump();
-            void ask(id, text);
+            void ask(id, text, files);
           }}
           onStop={() => live && void stopTurn(live).catch(() => undefined)}
         />
@@ -179,6 +184,7 @@ function Unsent({ item }: { readonly item: Outgoing }): VNode {
   return (
     <article class="turn unsent" data-state={item.state}>
       <div class="question">
+        <AttachedFiles files={item.files ?? []} />
         <p class="bubble">{item.text}</p>
         <div class="actions" role="status">
           <span>{item.state === "refused" ? item.reason : t(`outbox.${item.state}`)}</span>

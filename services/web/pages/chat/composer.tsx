@@ -1,16 +1,27 @@
-// Where a question is written. Invariants: an Enter of an input method never sends; what is typed is kept per
-// conversation in this browser until the server has accepted it.
+// Where a question is written. Invariants: an Enter of an input method never sends; what is typed and attached is kept
+// per conversation in this browser until the server has accepted it; a question never goes without a file beside it.
 
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { type AttachmentJson, readiness, readyFiles } from "../core/attached.ts";
 import { mayEnterSend } from "../core/ime.ts";
+import type { TurnView } from "../core/turn-view.ts";
 import { keep, readKept } from "../kept.ts";
 import { Icon } from "../parts/icon.tsx";
-import { createStore, type Store } from "../store.ts";
+import { createStore, type Store, useStore } from "../store.ts";
 import { t } from "../text/text.ts";
+import { DraftFileList } from "./attached-files.tsx";
+import { attachFiles, clearFiles, draftFiles, offerFiles } from "./draft-files.ts";
+import { pastedFiles } from "./file-drop.ts";
 
-/** A text another part wants in the composer (edit a question, take back an unsent one). */
-export const offered: Store<string | null> = createStore<string | null>(null);
+/** A question another part wants in the composer (one to edit, an unsent one taken back); no `files`: they stay. */
+export interface Offer {
+  readonly text: string;
+  readonly files?: readonly AttachmentJson[];
+  readonly gone?: readonly string[];
+}
+
+export const offered: Store<Offer | null> = createStore<Offer | null>(null);
 
 const LIMIT = 100_000;
 const draftKey = (conversationId: string | null): string => `draft.${conversationId ?? "new"}`;
@@ -18,18 +29,23 @@ const draftKey = (conversationId: string | null): string => `draft.${conversatio
 export interface ComposerProps {
   readonly conversationId: string | null;
   readonly isBusy: boolean;
-  readonly onAsk: (text: string) => void;
+  readonly onAsk: (text: string, files: readonly AttachmentJson[]) => void;
   readonly onStop: () => void;
-  readonly lastQuestion: string | null;
+  readonly lastQuestion: TurnView | null;
 }
 
 export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }: ComposerProps): VNode {
   const [text, setText] = useState(() => readKept<string>(draftKey(conversationId), ""));
   const field = useRef<HTMLTextAreaElement>(null);
+  const chooser = useRef<HTMLInputElement>(null);
   const composing = useRef(false);
+  const files = useStore(draftFiles(conversationId));
+  const ready = readiness(files);
+  const [isWaiting, setWaiting] = useState(false);
 
   useEffect(() => {
     setText(readKept<string>(draftKey(conversationId), ""));
+    setWaiting(false);
     if (matchMedia("(hover: hover)").matches) field.current?.focus();
   }, [conversationId]);
 
@@ -39,11 +55,18 @@ export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }
         const next = offered.get();
         if (next === null) return;
         offered.set(null);
-        change(next);
+        take(next);
         field.current?.focus();
       }),
     [conversationId],
   );
+
+  // It was to be sent while a file was still on its way.
+  useEffect(() => {
+    if (!isWaiting || ready === "wait") return;
+    setWaiting(false);
+    send();
+  }, [isWaiting, ready]);
 
   useLayoutEffect(() => {
     const element = field.current;
@@ -57,11 +80,21 @@ export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }
     keep(draftKey(conversationId), next === "" ? null : next);
   }
 
+  function take(offer: Offer): void {
+    change(offer.text);
+    if (offer.files) offerFiles(conversationId, offer.files, offer.gone);
+  }
+
   function send(): void {
     const value = (field.current?.value ?? text).trim();
     if (value === "" || value.length > LIMIT) return;
+    const attached = draftFiles(conversationId).get();
+    const may = readiness(attached);
+    if (may === "wait") setWaiting(true);
+    if (may !== "go") return;
     change("");
-    onAsk(value);
+    clearFiles(conversationId);
+    onAsk(value, readyFiles(attached));
   }
 
   function press(event: KeyboardEvent): void {
@@ -69,9 +102,9 @@ export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }
     if (mayEnterSend({ key, keyCode, isComposing, shiftKey, altKey, composing: composing.current })) {
       event.preventDefault();
       send();
-    } else if (key === "ArrowUp" && text === "" && lastQuestion !== null && !isComposing) {
+    } else if (key === "ArrowUp" && text === "" && files.length === 0 && lastQuestion && !isComposing) {
       event.preventDefault();
-      change(lastQuestion);
+      take({ text: lastQuestion.text, files: lastQuestion.attachments });
     }
   }
 
@@ -83,6 +116,31 @@ export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }
         send();
       }}
     >
+      <DraftFileList
+        conversationId={conversationId}
+        files={files}
+        note={ready === "blocked" ? t("attach.blocked") : isWaiting ? t("attach.waits") : null}
+        onRemoved={() => field.current?.focus()}
+      />
+      <input
+        ref={chooser}
+        type="file"
+        multiple
+        hidden
+        onChange={(event) => {
+          attachFiles(conversationId, event.currentTarget.files ?? []);
+          event.currentTarget.value = "";
+        }}
+      />
+      <button
+        type="button"
+        class="round clip"
+        aria-label={t("attach.add")}
+        title={t("attach.add")}
+        onClick={() => chooser.current?.click()}
+      >
+        <Icon name="clip" />
+      </button>
       <textarea
         ref={field}
         rows={1}
@@ -92,6 +150,12 @@ export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }
         aria-label={t("composer.label")}
         onInput={(event) => change(event.currentTarget.value)}
         onKeyDown={press}
+        onPaste={(event) => {
+          const pasted = pastedFiles(event);
+          if (!pasted) return;
+          event.preventDefault();
+          attachFiles(conversationId, pasted);
+        }}
         onCompositionStart={() => {
           composing.current = true;
         }}
@@ -104,7 +168,12 @@ export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }
           <Icon name="stop" />
         </button>
       ) : (
-        <button type="submit" class="round primary" aria-label={t("composer.send")} disabled={text.trim() === ""}>
+        <button
+          type="submit"
+          class="round primary"
+          aria-label={t("composer.send")}
+          disabled={text.trim() === "" || ready === "blocked"}
+        >
           <Icon name="send" />
         </button>
       )}

@@ -29,6 +29,7 @@ export function ConversationHead({ conversation }: { readonly conversation: Open
       question: t("export.question"),
       answer: t("export.answer"),
       tool: t("export.tool"),
+      attached: t("attach.list"),
       states: {
         stopped: t("turn.stopped"),
         failed: t("turn.failed"),

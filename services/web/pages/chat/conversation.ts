@@ -4,6 +4,7 @@
 
 import { ApiError, call } from "../api.ts";
 import { browserClock } from "../browser-time.ts";
+import type { AttachmentJson } from "../core/attached.ts";
 import {
   applyTurnEvent,
   hasEnded,
@@ -92,7 +93,12 @@ export function setSending(conversationId: string, is: boolean): void {
 }
 
 /** Shows an accepted question; its events catch up at once. */
-export function addTurn(conversationId: string, turnId: string, text: string, createdAt: string): void {
+export function addTurn(
+  conversationId: string,
+  turnId: string,
+  question: { readonly text: string; readonly attachments: readonly AttachmentJson[] },
+  createdAt: string,
+): void {
   const store = holdConversation(conversationId);
   store.set((now) => {
     if (now.turns.some((turn) => turn.id === turnId)) return now;
@@ -100,7 +106,7 @@ export function addTurn(conversationId: string, turnId: string, text: string, cr
       id: turnId,
       conversationId,
       state: "queued",
-      text,
+      ...question,
       answer: null,
       message: null,
       position: null,

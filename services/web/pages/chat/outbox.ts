@@ -3,10 +3,12 @@
 
 import { ApiError, call } from "../api.ts";
 import { browserClock, browserRandom } from "../browser-time.ts";
+import type { AttachmentJson } from "../core/attached.ts";
 import { hasEnded } from "../core/turn-view.ts";
 import { keep, onKept, readKept } from "../kept.ts";
 import { go } from "../routes.ts";
 import { createStore, type Store } from "../store.ts";
+import { t } from "../text/text.ts";
 import { addTurn, beginConversation, holdConversation, readConversation, setSending } from "./conversation.ts";
 import type { ConversationJson } from "./conversation-list.ts";
 
@@ -18,6 +20,10 @@ export interface Outgoing {
   /** waiting: for the running turn's end. unsent: no answer from the server; refused: it said no. */
   readonly state: "sending" | "waiting" | "unsent" | "refused";
   readonly reason: string | null;
+  /** Absent in what an older page kept. */
+  readonly files?: readonly AttachmentJson[];
+  /** Ids of files that the server no longer has. */
+  readonly gone?: readonly string[];
 }
 
 export const outbox: Store<readonly Outgoing[]> = createStore<readonly Outgoing[]>(
@@ -54,8 +60,9 @@ function remove(key: string): void {
 }
 
 /** Sends a question; one that finds a turn running waits for its end. */
-export function ask(conversationId: string | null, text: string): Promise<void> {
-  const item: Outgoing = { key: browserRandom.uuid(), conversationId, text, state: "sending", reason: null };
+export function ask(conversationId: string | null, text: string, files: readonly AttachmentJson[] = []): Promise<void> {
+  const key = browserRandom.uuid();
+  const item: Outgoing = { key, conversationId, text, files, state: "sending", reason: null };
   put(item);
   return send(item);
 }
@@ -64,10 +71,10 @@ export function askAgain(item: Outgoing): Promise<void> {
   return send({ ...item, state: "sending", reason: null });
 }
 
-/** Gives the question up; returns its text for the composer. */
-export function withdraw(item: Outgoing): string {
+/** Gives the question up; returns what the composer gets back. */
+export function withdraw(item: Outgoing): { text: string; files: readonly AttachmentJson[]; gone: readonly string[] } {
   remove(item.key);
-  return item.text;
+  return { text: item.text, files: item.files ?? [], gone: item.gone ?? [] };
 }
 
 const busy = new Set<string>();
@@ -93,18 +100,23 @@ async function send(item: Outgoing): Promise<void> {
       if (location.pathname === "/") go(`/c/${conversationId}`, "replace");
     }
     setSending(conversationId, true);
+    const files = item.files ?? [];
     const { turnId } = await call<{ turnId: string }>(`/api/conversations/${conversationId}/turns`, {
       method: "POST",
-      body: { text: item.text },
+      body: { text: item.text, ...(files.length > 0 ? { attachments: files.map((file) => file.id) } : {}) },
       key: item.key,
     });
     remove(item.key);
-    addTurn(conversationId, turnId, item.text, new Date(browserClock.now()).toISOString());
+    const question = { text: item.text, attachments: files };
+    addTurn(conversationId, turnId, question, new Date(browserClock.now()).toISOString());
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.code === "turn.running") put({ ...current, state: "waiting", reason: null });
     else if (error.status === 0 || error.status >= 500 || error.status === 401) {
       put({ ...current, state: "unsent", reason: error.code });
+    } else if (error.code === "attachment.unusable") {
+      const gone = (error.data.missing ?? []) as readonly string[];
+      put({ ...current, state: "refused", reason: t("attach.someGone"), gone });
     } else put({ ...current, state: "refused", reason: error.message });
   } finally {
     busy.delete(item.key);

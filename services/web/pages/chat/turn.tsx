@@ -10,6 +10,7 @@ import { Icon } from "../parts/icon.tsx";
 import { useNow } from "../parts/now.ts";
 import { ownWords } from "../text/own-words.ts";
 import { languageNow, momentText, numberText, t } from "../text/text.ts";
+import { AttachedFiles } from "./attached-files.tsx";
 import { stopTurn } from "./conversation.ts";
 import { Markdown } from "./markdown.tsx";
 import { ToolCallView } from "./tool-call.tsx";
@@ -17,10 +18,10 @@ import { ToolCallView } from "./tool-call.tsx";
 export interface TurnProps {
   readonly turn: TurnView;
   readonly isLast: boolean;
-  /** Asks the same question again as a new turn. */
-  readonly onAgain: (text: string) => void;
-  /** Puts the question into the composer. */
-  readonly onEdit: (text: string) => void;
+  /** Asks the same question again, with its files, as a new turn. */
+  readonly onAgain: (turn: TurnView) => void;
+  /** Puts the question and its files into the composer. */
+  readonly onEdit: (turn: TurnView) => void;
 }
 
 export function Turn({ turn, isLast, onAgain, onEdit }: TurnProps): VNode {
@@ -28,11 +29,12 @@ export function Turn({ turn, isLast, onAgain, onEdit }: TurnProps): VNode {
   return (
     <article class="turn" data-turn={turn.id} data-state={turn.state} aria-busy={!ended}>
       <div class="question">
+        <AttachedFiles files={turn.attachments} />
         <p class="bubble">{turn.text}</p>
         <div class="actions">
           <span class="when">{momentText(turn.createdAt, useNow(60_000))}</span>
           <CopyButton text={turn.text} />
-          <button type="button" class="link" onClick={() => onEdit(turn.text)}>
+          <button type="button" class="link" onClick={() => onEdit(turn)}>
             {t("turn.edit")}
           </button>
         </div>
@@ -87,7 +89,7 @@ function Progress({ turn }: { readonly turn: TurnView }): VNode {
 
 function Ending({ turn, isLast, onAgain }: Pick<TurnProps, "turn" | "isLast" | "onAgain">): VNode {
   const again = (
-    <button type="button" class={turn.state === "failed" ? "" : "link"} onClick={() => onAgain(turn.text)}>
+    <button type="button" class={turn.state === "failed" ? "" : "link"} onClick={() => onAgain(turn)}>
       {turn.state === "answered" ? t("turn.again") : t("retry")}
     </button>
   );

@@ -1,11 +1,13 @@
 // A conversation as a Markdown file: questions, answers, the statements the tools ran.
 
+import { sizeText } from "./duration.ts";
 import type { TurnView } from "./turn-view.ts";
 
 export interface ExportWords {
   readonly question: string;
   readonly answer: string;
   readonly tool: string;
+  readonly attached: string;
   readonly states: Readonly<Record<string, string>>;
 }
 
@@ -14,6 +16,10 @@ export function conversationMarkdown(title: string, turns: readonly TurnView[], 
   const parts = [`# ${title.replaceAll("\n", " ")}`];
   for (const turn of turns) {
     parts.push(`## ${words.question} · ${turn.createdAt}`, turn.text);
+    if (turn.attachments.length > 0) {
+      const files = turn.attachments.map((file) => `- ${inCode(file.name)} (${sizeText(file.bytes)})`);
+      parts.push(`${words.attached}:\n\n${files.join("\n")}`);
+    }
     for (const tool of turn.tools) {
       const fence = fenceFor(tool.input);
       parts.push(`### ${words.tool}: ${tool.name}`, `${fence}\n${tool.input}\n${fence}`);
@@ -23,6 +29,12 @@ export function conversationMarkdown(title: string, turns: readonly TurnView[], 
     if (turn.state !== "answered") parts.push(`> ${turn.message ?? words.states[turn.state] ?? turn.state}`);
   }
   return `${parts.join("\n\n")}\n`;
+}
+
+/** A name as it is, whatever Markdown it looks like. */
+function inCode(name: string): string {
+  const fence = name.includes("`") ? fenceFor(name) : "`";
+  return fence === "`" ? `\`${name}\`` : `${fence} ${name} ${fence}`;
 }
 
 /** A fence longer than any the text holds. */

@@ -1,6 +1,8 @@
 // A turn as the page shows it, kept by stored events. Invariants: an event is applied once (by its number), never out
 // of order (a gap asks for the turn again), and only `end` or a stored ending ends a turn - a closed stream never does.
 
+import type { AttachmentJson } from "./attached.ts";
+
 export type TurnState = "queued" | "running" | "answered" | "stopped" | "failed";
 
 export interface ToolCall {
@@ -28,6 +30,7 @@ export interface TurnView {
   readonly endedAt: string | null;
   readonly stopRequested: boolean;
   readonly tools: readonly ToolCall[];
+  readonly attachments: readonly AttachmentJson[];
   /** Number of the last event in here. */
   readonly seq: number;
 }
@@ -46,6 +49,7 @@ export interface TurnJson {
   readonly lastEventId?: string;
   readonly stopRequested?: boolean;
   readonly tools?: readonly Readonly<Record<string, unknown>>[];
+  readonly attachments?: readonly AttachmentJson[];
 }
 
 export interface TurnEvent {
@@ -79,6 +83,7 @@ export function viewOfTurn(json: TurnJson): TurnView {
     endedAt: json.endedAt,
     stopRequested: json.stopRequested ?? false,
     tools: hasEnded(json.state) ? settled(tools) : tools,
+    attachments: json.attachments ?? [],
     seq: Number(json.lastEventId ?? 0),
   };
 }

@@ -33,15 +33,21 @@ async function setup(directory = makeDirectory()) {
     control,
     socketPath,
     version: "1.0.0",
+    language: () => "en",
     metrics: async () => "owl_up 1\n",
     failed: (error) => failures.push(error),
   });
   await server.start();
   cleanups.push(() => server.stop());
 
-  const open = (method: string, path: string, body?: string): Promise<IncomingMessage> =>
+  const open = (
+    method: string,
+    path: string,
+    body?: string,
+    headers: Record<string, string> = {},
+  ): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
-      request({ socketPath, method, path, agent: false }, resolve).on("error", reject).end(body);
+      request({ socketPath, method, path, headers, agent: false }, resolve).on("error", reject).end(body);
     });
   const text = async (response: IncomingMessage): Promise<string> => {
     let all = "";
@@ -131,6 +137,31 @@ test("a bug is a 500 without its text, told to the log alone", async () => {
   expect(failures.map(({ message }) => message)).toEqual(["secret of the inside"]);
 });
 
+test("each caller is answered in the language it asks for, without one in the installation's", async () => {
+  const { open, text, server, socketPath } = await setup();
+  const detail = async (accepted?: string): Promise<string> => {
+    const headers: Record<string, string> = accepted === undefined ? {} : { "accept-language": accepted };
+    return JSON.parse(await text(await open("GET", "/v1/why/wbe", undefined, headers))).detail;
+  };
+  expect(await detail()).toBe('There is no instance "wbe".');
+  expect(await detail("ko-KR, en;q=0.5")).toBe('"wbe"이라는 인스턴스는 없습니다.');
+  expect(await detail("fr, en-GB")).toBe('There is no instance "wbe".');
+  expect(await detail("fr")).toBe('There is no instance "wbe".');
+  await server.stop();
+  const korean = createControlServer({
+    control: createFakeControl(),
+    socketPath,
+    version: "1",
+    language: () => "ko",
+    metrics: async () => "",
+    failed: () => undefined,
+  });
+  await korean.start();
+  cleanups.push(() => korean.stop());
+  expect(await detail()).toBe('"wbe"이라는 인스턴스는 없습니다.');
+  expect(await detail("en")).toBe('There is no instance "wbe".');
+});
+
 test("a body over 1 MiB is refused", async () => {
   const { call } = await setup();
   const refused = await call("POST", "/v1/scale", JSON.stringify({ web: 1, pad: "x".repeat(1_100_000) }));
@@ -179,6 +210,7 @@ test("a stale socket is replaced, a living one and a file are not", async () => 
     control: createFakeControl(),
     socketPath: path,
     version: "1",
+    language: () => "en",
     metrics: async () => "",
     failed: () => undefined,
   });
@@ -211,6 +243,7 @@ test("a socket path over 107 bytes is one clear sentence", async () => {
     control: createFakeControl(),
     socketPath: path,
     version: "1",
+    language: () => "en",
     metrics: async () => "",
     failed: () => undefined,
   });

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Language } from "../../../../config/config.ts";
 import { checkRelease } from "../../../../supervisor/release/check.ts";
 
 const ROOT = new URL("../../../..", import.meta.url).pathname.replace(/\/$/, "");
@@ -13,14 +14,14 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true, force: true }));
 
-async function check(yaml: string, path = ROOT, databaseUrl: string | null = null) {
+async function check(yaml: string, path = ROOT, databaseUrl: string | null = null, language?: Language) {
   const file = join(home, "owl.yaml");
   await writeFile(file, yaml);
   return await checkRelease({
     release: { version: "9.8.0", path },
     home,
     environment: { PATH: process.env.PATH, HOME: home, MODEL_KEY: "secret-of-a-test" },
-    given: { file, cwd: home, databaseUrl, ownPids: [], largestInstanceBytes: null },
+    given: { file, cwd: home, databaseUrl, ownPids: [], largestInstanceBytes: null, ...(language && { language }) },
     signal: new AbortController().signal,
   });
 }
@@ -34,6 +35,17 @@ test("judges configuration, database and machine by its own code, with the varia
   const verdicts = Object.fromEntries(lines.map(({ check: name, verdict }) => [name, verdict]));
   expect(verdicts).toMatchObject({ configuration: "OK", database: "FAIL", "turn-budget": "OK" });
   expect(JSON.stringify(lines)).not.toContain("secret-of-a-test");
+});
+
+test("its lines are in the language asked for, without one in the installation's", async () => {
+  const why = async (language?: Language) => {
+    const lines = await check('proxy: {listen: "127.0.0.1:1"}\n', ROOT, null, language);
+    return lines.find(({ check: name }) => name === "memory")?.why;
+  };
+  const english = "During a rollout one instance more runs; without room it is not started.";
+  expect(await why()).toBe(english);
+  expect(await why("en")).toBe(english);
+  expect(await why("ko")).toBe("교체 중에는 인스턴스가 하나 더 실행되며, 자리가 없으면 시작하지 않습니다.");
 });
 
 test("a configuration its code refuses is told with the place", async () => {

@@ -55,7 +55,7 @@ function ask(): Promise<string> {
     call: () => Promise.reject(new Error("no tool is offered")),
     runningTools: () => tools,
   };
-  return responder({ text: "hello", history: [], sources: [], tools: [] }, answering).then(
+  return responder({ text: "hello", history: [], files: [], sources: [], tools: [] }, answering).then(
     () => "answered",
     (error: Error) => error.message,
   );

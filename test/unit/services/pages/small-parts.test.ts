@@ -113,10 +113,17 @@ test("an exported conversation holds questions, statements and answers, whatever
     createdAt: "2026-01-01T00:00:00.000Z",
     endedAt: "2026-01-01T00:00:09.000Z",
     tools: [{ id: "1", name: "run_sql", input: { sql: "SELECT '```'" }, state: "done" }],
+    attachments: [
+      { id: "f", name: "sales_*.csv", bytes: 2048 },
+      { id: "g", name: "a`b.txt", bytes: 3 },
+    ],
   });
-  const words = { question: "Question", answer: "Answer", tool: "Tool", states: {} };
+  const words = { question: "Question", answer: "Answer", tool: "Tool", attached: "Attached files", states: {} };
   const text = conversationMarkdown("Title", [turn], words);
   expect(text).toContain("# Title\n\n## Question · 2026-01-01T00:00:00.000Z\n\nhow many?");
+  expect(text).toContain(
+    "how many?\n\nAttached files:\n\n- `sales_*.csv` (2.0 KiB)\n- ``` a`b.txt ``` (3 B)\n\n### Tool",
+  );
   expect(text).toContain("````\nSELECT '```'\n````");
   expect(text).toContain("some\n\n> cut\n");
 });

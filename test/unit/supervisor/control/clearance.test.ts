@@ -3,6 +3,7 @@ import type { Config } from "../../../../config/config.ts";
 import type { PreflightLine } from "../../../../config/control-api.ts";
 import { createClearance } from "../../../../supervisor/control/clearance.ts";
 import { ofRestart } from "../../../../supervisor/core/preflight.ts";
+import { en } from "../../../../supervisor/core/text/en.ts";
 import type { Journal } from "../../../../supervisor/journal.ts";
 
 const line = (check: string, verdict: PreflightLine["verdict"]): PreflightLine => ({
@@ -16,7 +17,7 @@ const line = (check: string, verdict: PreflightLine["verdict"]): PreflightLine =
 function setup(lines: readonly PreflightLine[]) {
   const written: string[] = [];
   const journal = { write: ({ message }: { message: string }) => written.push(message) } as unknown as Journal;
-  const clearance = createClearance({ run: async () => lines, quick: async () => lines }, journal);
+  const clearance = createClearance({ run: async () => lines, quick: async () => () => lines }, journal, en);
   return { written, ask: () => clearance.ask({} as Config) };
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { OwlError } from "../../../../config/errors.ts";
 import { isOurFault, toProblem } from "../../../../supervisor/control/problems.ts";
+import { en } from "../../../../supervisor/core/text/en.ts";
 
 test.each([
   ["service.unknown", 404],
@@ -12,7 +13,7 @@ test.each([
   ["supervisor.stopping", 503],
   ["spawn.failed", 500],
 ])("%s is a %i", (code, status) => {
-  const problem = toProblem(new OwlError(code, "It is so.", { next: "Do this.", data: { id: 1 } }));
+  const problem = toProblem(new OwlError(code, "It is so.", { next: "Do this.", data: { id: 1 } }), en);
   expect(problem).toEqual({
     type: `urn:owl:problem:${code}`,
     title: expect.any(String),
@@ -25,8 +26,8 @@ test.each([
 });
 
 test("a bug tells nothing of itself, and is ours", () => {
-  const problem = toProblem(new TypeError("x is undefined at /srv/owl"));
+  const problem = toProblem(new TypeError("x is undefined at /srv/owl"), en);
   expect(JSON.stringify(problem)).not.toContain("undefined");
   expect([problem.status, isOurFault(problem)]).toEqual([500, true]);
-  expect(isOurFault(toProblem(new OwlError("rollout.busy", "One runs.")))).toBe(false);
+  expect(isOurFault(toProblem(new OwlError("rollout.busy", "One runs."), en))).toBe(false);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Migration, parseMigration, planMigrations } from "../../../../supervisor/core/migration-plan.ts";
+import { en } from "../../../../supervisor/core/text/en.ts";
 
 function file(number: number, compatible = true): Migration {
   return { number, name: `000${number}_x.sql`, sql: "SELECT 1", sha256: `hash-${number}`, compatible };
@@ -32,7 +33,7 @@ describe("planning migrations", () => {
   ])("%s is refused with the next step", (_, files, done, code) => {
     const plan = planMigrations(files, done);
     expect(plan).toMatchObject({ verdict: "refused", code });
-    expect(plan.verdict === "refused" && plan.next).toMatch(/\w+/);
+    expect(plan.verdict === "refused" && plan.words(en).next).toMatch(/\w+/);
   });
 });
 

@@ -6,7 +6,8 @@ import {
   judgePreflight,
   type PreflightFacts,
 } from "../../../../supervisor/core/preflight.ts";
-import { preflightText } from "../../../../supervisor/core/preflight-text.ts";
+import { en } from "../../../../supervisor/core/text/en.ts";
+import { ko } from "../../../../supervisor/core/text/ko.ts";
 
 const services = [
   { name: "web", replicas: 2, connections: 144 },
@@ -41,7 +42,7 @@ const healthy: PreflightFacts = {
   endpoints: [{ name: "model", what: "http://127.0.0.1:9/v1/models", status: 200, error: null }],
 };
 
-const judge = (change: Partial<PreflightFacts>) => judgePreflight({ ...healthy, ...change }, preflightText("en"));
+const judge = (change: Partial<PreflightFacts>) => judgePreflight({ ...healthy, ...change }, en);
 
 function lineOf(check: string, change: Partial<PreflightFacts>) {
   const found = judge(change).find((line) => line.check === check && line.verdict !== "OK");
@@ -83,7 +84,11 @@ describe("what must fail", () => {
     ["finish and wrap-up beyond the grace", "turn-budget", { budgets: { ...healthy.budgets, graceMs: 300_000 } }],
     ["a silent database", "database", db({ answers: false, reason: "refused" })],
     ["a steady sum over the limit", "connections", db({ budget: assessBudget(services, 297) })],
-    ["a refused migration", "migrations", db({ migrations: { pending: [], compatible: true, refusal: "changed" } })],
+    [
+      "a refused migration",
+      "migrations",
+      db({ migrations: { pending: [], compatible: true, refusal: () => "changed" } }),
+    ],
     [
       "no pg_dump before an incompatible migration",
       "pg_dump",
@@ -172,6 +177,6 @@ test("a managed database needs no pg_dump, a sticky run directory may be open", 
 });
 
 test("speaks Korean where the configuration does", () => {
-  const lines = judgePreflight(healthy, preflightText("ko"));
+  const lines = judgePreflight(healthy, ko);
   expect(lines.every((line) => /[가-힣]/.test(line.why))).toBe(true);
 });

@@ -8,6 +8,7 @@ import {
   planSteps,
   restartTargets,
 } from "../../../../supervisor/core/rollout-plan.ts";
+import { en } from "../../../../supervisor/core/text/en.ts";
 import { instance } from "../../../support/rollout-world.ts";
 
 const web = (number: number, startedMs = 0) => instance({ id: `web-${number}`, service: "web", number, startedMs });
@@ -82,13 +83,13 @@ test("a plan tells the peak of connections and when it is over the limit", () =>
     { ...service, name: "worker", routed: false, replicas: 2, connections: 35, width: 1 },
   ];
   const facts = { targets: [web(1), web(2)], services, instances: [], notes: [] };
-  expect(describePlan({ ...facts, connectionLimit: 597 })).toMatchObject({
+  expect(describePlan({ ...facts, connectionLimit: 597 }, en)).toMatchObject({
     changes: true,
     peakConnections: 502,
     notes: [],
   });
-  expect(describePlan({ ...facts, connectionLimit: 400 }).notes).toHaveLength(1);
-  expect(describePlan({ ...facts, targets: [], connectionLimit: 597 }).changes).toBe(false);
+  expect(describePlan({ ...facts, connectionLimit: 400 }, en).notes).toHaveLength(1);
+  expect(describePlan({ ...facts, targets: [], connectionLimit: 597 }, en).changes).toBe(false);
 });
 
 test("a change of number is steps: new ones are started and routed, of the surplus the oldest go", () => {

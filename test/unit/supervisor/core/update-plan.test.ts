@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import type { Manifest } from "../../../../supervisor/core/manifest.ts";
+import { en } from "../../../../supervisor/core/text/en.ts";
+import { ko } from "../../../../supervisor/core/text/ko.ts";
 import { planUpdate, releasesToPrune, type UpdateFacts } from "../../../../supervisor/core/update-plan.ts";
 
 const kind = (format = 1, argument = "a".repeat(64)) => ({ format, argument });
@@ -52,7 +54,7 @@ const withSecond = (change: object) =>
   manifest({ version: "1.1.0", migrations: [...manifest().migrations, second(change)] });
 
 test("workers drain first by default, even when nothing about jobs changed", () => {
-  expect(planUpdate(facts())).toMatchObject({
+  expect(planUpdate(facts(), en)).toMatchObject({
     verdict: "planned",
     workers: "drainFirst",
     steps: ["stage", "preflight", "compare", "migrate", "drain", "replace", "confirm", "switch", "prune"],
@@ -63,7 +65,7 @@ test("workers drain first by default, even when nothing about jobs changed", () 
 });
 
 test("overlap is granted on the manifests' evidence", () => {
-  expect(planUpdate(facts({ overlapAsked: true }))).toMatchObject({ workers: "overlap", worstWithoutWorkersMs: 0 });
+  expect(planUpdate(facts({ overlapAsked: true }), en)).toMatchObject({ workers: "overlap", worstWithoutWorkersMs: 0 });
 });
 
 test.each([
@@ -80,20 +82,18 @@ test.each([
   ["a migration of job tables", withSecond({ touchesJobs: true }), /0002_b\.sql changes tables/],
   ["another queue schema", manifest({ version: "1.1.0", queueSchema: 47 }), /queue's own schema/],
 ])("overlap is refused for %s, and the default needs nothing asked", (_, to, reason) => {
-  expect(planUpdate(facts({ to, overlapAsked: true }))).toMatchObject({
-    verdict: "refused",
-    code: "update.overlap",
-    reason: expect.stringMatching(reason),
-  });
-  expect(planUpdate(facts({ to }))).toMatchObject({ verdict: "planned", workers: "drainFirst" });
+  const refused = planUpdate(facts({ to, overlapAsked: true }), ko);
+  expect(refused).toMatchObject({ verdict: "refused", code: "update.overlap" });
+  expect(refused.verdict === "refused" && refused.words(en).sentence).toMatch(reason);
+  expect(planUpdate(facts({ to }), en)).toMatchObject({ verdict: "planned", workers: "drainFirst" });
 });
 
 test("without a manifest of the running release nothing is evidence for overlap", () => {
-  expect(planUpdate(facts({ from: null, overlapAsked: true }))).toMatchObject({ code: "update.overlap" });
+  expect(planUpdate(facts({ from: null, overlapAsked: true }), en)).toMatchObject({ code: "update.overlap" });
 });
 
 test("compatible migrations run before any process is touched", () => {
-  expect(planUpdate(facts({ to: withSecond({}) }))).toMatchObject({
+  expect(planUpdate(facts({ to: withSecond({}) }), en)).toMatchObject({
     schema: "compatible",
     pending: ["0002_b.sql"],
     steps: ["stage", "preflight", "compare", "migrate", "drain", "replace", "confirm", "switch", "prune"],
@@ -102,7 +102,7 @@ test("compatible migrations run before any process is touched", () => {
 });
 
 test("an incompatible migration takes web out, copies, migrates, and its way back is the copy", () => {
-  expect(planUpdate(facts({ to: withSecond({ compatible: false }), databaseBytes: 500_000_000 }))).toMatchObject({
+  expect(planUpdate(facts({ to: withSecond({ compatible: false }), databaseBytes: 500_000_000 }), en)).toMatchObject({
     schema: "incompatible",
     steps: [
       "stage",
@@ -124,7 +124,7 @@ test("an incompatible migration takes web out, copies, migrates, and its way bac
 
 test("the queue library's own schema change counts as incompatible in either direction", () => {
   for (const queueSchema of [45, 47])
-    expect(planUpdate(facts({ queueSchema }))).toMatchObject({ schema: "incompatible", queueMigration: true });
+    expect(planUpdate(facts({ queueSchema }), en)).toMatchObject({ schema: "incompatible", queueMigration: true });
 });
 
 test.each([
@@ -132,19 +132,19 @@ test.each([
   ["a database ahead of the release", { applied: ["0001_a.sql", "0009_z.sql"] }, "update.schemaAhead"],
   ["an edited migration", { appliedHashes: { "0001_a.sql": "9".repeat(64) } }, "update.migrationChanged"],
 ] as const)("it is refused for %s", (_, change, code) => {
-  expect(planUpdate(facts(change))).toMatchObject({ verdict: "refused", code });
+  expect(planUpdate(facts(change), en)).toMatchObject({ verdict: "refused", code });
 });
 
 test("under a team's own services only Owl itself is updated, whatever the database has", () => {
   const own = { bundled: false, applied: ["0009_z.sql"], appliedHashes: {}, queueSchema: null } as const;
-  expect(planUpdate(facts(own))).toMatchObject({
+  expect(planUpdate(facts(own), en)).toMatchObject({
     verdict: "planned",
     steps: ["stage", "preflight", "compare", "switch", "prune"],
     worstWithoutWorkersMs: 0,
     worstDowntimeMs: 0,
   });
-  expect(planUpdate(facts({ ...own, overlapAsked: true }))).toMatchObject({ verdict: "refused" });
-  expect(planUpdate(facts({ ...own, to: manifest({ platform: "linux-arm64" }) }))).toMatchObject({
+  expect(planUpdate(facts({ ...own, overlapAsked: true }), en)).toMatchObject({ verdict: "refused" });
+  expect(planUpdate(facts({ ...own, to: manifest({ platform: "linux-arm64" }) }), en)).toMatchObject({
     code: "update.platform",
   });
 });

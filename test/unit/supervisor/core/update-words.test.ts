@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { en } from "../../../../supervisor/core/text/en.ts";
 import { BACK_STEPS } from "../../../../supervisor/core/update-course.ts";
 import { UPDATE_STEPS, type UpdatePlanned } from "../../../../supervisor/core/update-plan.ts";
 import {
@@ -35,54 +36,54 @@ const plan = (change: Partial<UpdatePlanned> = {}): UpdatePlanned => ({
 });
 
 test("every step of an update says what it does", () => {
-  for (const step of UPDATE_STEPS) expect(stepNote(step, plan(), facts), step).toMatch(/\S/);
-  expect(BACK_STEPS.map((step) => stepNote(step, plan(), facts)).join("")).toMatch(/put back/);
+  for (const step of UPDATE_STEPS) expect(stepNote(step, plan(), facts, en), step).toMatch(/\S/);
+  expect(BACK_STEPS.map((step) => stepNote(step, plan(), facts, en)).join("")).toMatch(/put back/);
 });
 
 test("bounds are whole seconds, rounded up, in minutes where they are long", () => {
-  expect(updateNotes(plan(), facts).join("\n")).toMatch(/at most 5 min 32 s without a worker/);
-  expect(stepNote("confirm", plan(), facts)).toMatch(/for 30 s/);
+  expect(updateNotes(plan(), facts, en).join("\n")).toMatch(/at most 5 min 32 s without a worker/);
+  expect(stepNote("confirm", plan(), facts, en)).toMatch(/for 30 s/);
 });
 
 describe("what a way back costs", () => {
   test("nothing where the old code can live with the database", () => {
-    expect(updateNotes(plan(), facts).join("\n")).toMatch(/No downtime[\s\S]*Nothing is lost/);
+    expect(updateNotes(plan(), facts, en).join("\n")).toMatch(/No downtime[\s\S]*Nothing is lost/);
   });
   test("a closed time and what was written since the copy, where it cannot", () => {
     const closed = plan({ schema: "incompatible", worstDowntimeMs: 343_000, way: { back: "restoreCopy" } });
     const shut = { ...facts, closedMs: 343_000 };
-    const notes = updateNotes(closed, shut).join("\n");
-    expect(stepNote("replace", closed, shut)).toMatch(/pages are served again/);
+    const notes = updateNotes(closed, shut, en).join("\n");
+    expect(stepNote("replace", closed, shut, en)).toMatch(/pages are served again/);
     expect(notes).toMatch(/503 for at most 5 min 43 s/);
     expect(notes).toMatch(/what was written since the copy is lost/);
-    expect(stepNote("copy", closed, facts)).toMatch(/500MiB; so much free disk/);
-    expect(stepNote("copy", closed, { ...facts, managed: false })).toMatch(/pg_dump/);
+    expect(stepNote("copy", closed, facts, en)).toMatch(/500MiB; so much free disk/);
+    expect(stepNote("copy", closed, { ...facts, managed: false }, en)).toMatch(/pg_dump/);
   });
   test("jobs of a raised format are named", () => {
-    const raised = plan({ reasons: ["job kind chat has format 2, was 1"] });
-    expect(updateNotes(raised, facts).join("\n")).toMatch(/closed at their claim limit/);
+    const raised = plan({ newFormats: true });
+    expect(updateNotes(raised, facts, en).join("\n")).toMatch(/closed at their claim limit/);
   });
 });
 
 test("a team's own services are said to be left alone", () => {
   const own = { ...facts, bundled: false };
-  expect(updateNotes(plan({ workers: "overlap", reasons: [] }), own).join("\n")).toMatch(/untouched/);
-  expect(rollbackNotes(own, null, 0).join("\n")).toMatch(/untouched/);
+  expect(updateNotes(plan({ workers: "overlap", reasons: [] }), own, en).join("\n")).toMatch(/untouched/);
+  expect(rollbackNotes(own, null, 0, en).join("\n")).toMatch(/untouched/);
 });
 
 test("a rollback tells what is lost, and which waiting jobs the older release does not know", () => {
-  expect(rollbackNotes(facts, null, 1).join("\n")).toMatch(/1 job waits in a format/);
+  expect(rollbackNotes(facts, null, 1, en).join("\n")).toMatch(/1 job waits in a format/);
   const lost = { count: 7, firstAt: "2026-11-01T00:00:00Z", lastAt: "2026-11-02T00:00:00Z" };
-  expect(rollbackNotes(facts, lost, 1).join("\n")).toMatch(/7 writes since that copy are lost, from 2026-11-01/);
-  expect(rollbackNotes({ ...facts, closedMs: 343_000 }, lost, 1).join("\n")).toMatch(/503 for at most 5 min 43 s/);
-  expect(rollbackNotes(facts, lost, 1).join("\n")).not.toMatch(/in a format/);
-  expect(rollbackNotes(facts, { ...lost, count: 0 }, 0).join("\n")).toMatch(/Nothing was written/);
+  expect(rollbackNotes(facts, lost, 1, en).join("\n")).toMatch(/7 writes since that copy are lost, from 2026-11-01/);
+  expect(rollbackNotes({ ...facts, closedMs: 343_000 }, lost, 1, en).join("\n")).toMatch(/503 for at most 5 min 43 s/);
+  expect(rollbackNotes(facts, lost, 1, en).join("\n")).not.toMatch(/in a format/);
+  expect(rollbackNotes(facts, { ...lost, count: 0 }, 0, en).join("\n")).toMatch(/Nothing was written/);
 });
 
 test("of preflight only what refuses or warns is told, the refusals first", () => {
   const line = (check: string, verdict: string) => ({ check, verdict, found: "found it.", command: "do" });
   const lines = [line("a", "OK"), line("b", "WARN"), line("migrations", "WARN"), line("c", "FAIL")];
-  expect(preflightNotes(lines)).toEqual([
+  expect(preflightNotes(lines, en)).toEqual([
     "It would be refused by preflight, c: found it. Try: do",
     "Preflight warns, b: found it. Try: do",
   ]);

@@ -1,0 +1,117 @@
+// Files attached to questions. Invariants: every statement names the owner; a row belongs to at most one turn and is
+// never moved to another one: what was sent already goes with a further question as a copy.
+
+import type { AttachedFile } from "../core/attached-files.ts";
+import type { Sql } from "./pool.ts";
+
+export interface AttachmentRow {
+  readonly id: string;
+  readonly name: string;
+  readonly bytes: number;
+}
+
+/** Keeps a file that no question goes with yet. */
+export async function insertAttachment(
+  sql: Sql,
+  attachment: AttachmentRow & { readonly accountId: string; readonly text: string },
+): Promise<void> {
+  const { id, accountId, name, bytes, text } = attachment;
+  await sql.query(
+    `INSERT INTO owl.attachment (id, account_id, name, bytes, characters, text)
+     VALUES ($1, $2, $3, $4, char_length($5::text), $5)`,
+    [id, accountId, name, bytes, text],
+  );
+}
+
+/** The file with its text, when it is that account's. */
+export async function findAttachment(
+  sql: Sql,
+  id: string,
+  accountId: string,
+): Promise<(AttachmentRow & { readonly text: string }) | null> {
+  const { rows } = await sql.query<AttachmentRow & { readonly text: string }>(
+    "SELECT id, name, bytes, text FROM owl.attachment WHERE id = $1 AND account_id = $2",
+    [id, accountId],
+  );
+  return rows[0] ?? null;
+}
+
+/** Deletes a file that is not sent. "sent": a question has it, it goes with its conversation only. */
+export async function deleteAttachment(
+  sql: Sql,
+  id: string,
+  accountId: string,
+): Promise<"deleted" | "sent" | "notFound"> {
+  const { rowCount } = await sql.query(
+    "DELETE FROM owl.attachment WHERE id = $1 AND account_id = $2 AND turn_id IS NULL",
+    [id, accountId],
+  );
+  if (rowCount === 1) return "deleted";
+  return (await findAttachment(sql, id, accountId)) ? "sent" : "notFound";
+}
+
+/**
+ * Gives the files to the account's turn, in that order: an unsent one becomes its own, of one that another turn has it
+ * gets a copy under `copyId`. Answers the ids that are not there or not the account's: then the caller must roll back.
+ */
+export async function attachToTurn(
+  sql: Sql,
+  turn: { readonly id: string; readonly accountId: string },
+  files: readonly { readonly id: string; readonly copyId: string }[],
+): Promise<readonly string[]> {
+  const ids = files.map((file) => file.id);
+  // Locked in the order of their ids: two questions with the same files at once wait for each other, and only wait.
+  const { rows } = await sql.query<{ id: string }>(
+    `WITH wanted AS (
+       SELECT a.* FROM owl.attachment a
+        WHERE a.id = ANY($3::uuid[]) AND a.account_id = $2 ORDER BY a.id FOR UPDATE),
+     bound AS (
+       UPDATE owl.attachment a SET turn_id = $1, position = array_position($3::uuid[], a.id)
+         FROM wanted w WHERE a.id = w.id AND w.turn_id IS NULL),
+     copied AS (
+       INSERT INTO owl.attachment (id, account_id, turn_id, position, name, bytes, characters, text)
+       SELECT ($4::uuid[])[array_position($3::uuid[], w.id)], w.account_id, $1, array_position($3::uuid[], w.id),
+              w.name, w.bytes, w.characters, w.text
+         FROM wanted w WHERE w.turn_id IS NOT NULL)
+     SELECT id FROM wanted`,
+    [turn.id, turn.accountId, ids, files.map((file) => file.copyId)],
+  );
+  const found = new Set(rows.map((row) => row.id));
+  return ids.filter((id) => !found.has(id));
+}
+
+/** Forgets files that were attached `hours` ago and never sent; answers how many. */
+export async function forgetUnsentAttachments(sql: Sql, hours: number): Promise<number> {
+  const { rowCount } = await sql.query(
+    `DELETE FROM owl.attachment
+      WHERE turn_id IS NULL AND created_at < clock_timestamp() - make_interval(hours => $1)`,
+    [hours],
+  );
+  return rowCount;
+}
+
+/**
+ * The files of a turn and of its conversation's earlier ones, the turn's own first, then the newest, with `characters`
+ * characters of text in all.
+ */
+export async function listAttachedTexts(
+  sql: Sql,
+  turnId: string,
+  characters: number,
+): Promise<readonly AttachedFile[]> {
+  const { rows } = await sql.query<AttachedFile>(
+    `SELECT f.name, f.bytes, f.characters, f.turn_id <> $1 AS "isEarlier",
+            left(a.text, greatest(0, $2::bigint - f.before)::int) AS text
+       FROM (SELECT a.id, a.turn_id, a.name, a.bytes, a.characters,
+                    row_number() OVER by_age AS n, sum(a.characters) OVER by_age - a.characters AS before
+               FROM owl.turn t
+               JOIN owl.turn o ON o.conversation_id = t.conversation_id AND o.created_at <= t.created_at
+               JOIN owl.attachment a ON a.turn_id = o.id
+              WHERE t.id = $1
+             WINDOW by_age AS (ORDER BY o.id <> $1, o.created_at DESC, o.id DESC, a.position, a.id)) f
+       JOIN owl.attachment a ON a.id = f.id
+      ORDER BY f.n LIMIT 100`,
+    [turnId, characters],
+  );
+  return rows;
+}

@@ -1,0 +1,78 @@
+// Files attached to a question: what may be attached, and how a draft's files change. Pure; the server takes its bounds
+// from here too, so that the page refuses exactly what the server would.
+
+export const ATTACHMENTS_A_QUESTION = 5;
+export const ATTACHMENT_BYTES = 2 ** 20;
+
+/** A file the server has. */
+export interface AttachmentJson {
+  readonly id: string;
+  readonly name: string;
+  readonly bytes: number;
+}
+
+export type AttachFailure = "tooLarge" | "type" | "empty" | "gone" | "interrupted" | "network" | "other";
+
+/** A file beside the question that is being written. */
+export interface DraftFile {
+  /** This browser's name for it. */
+  readonly key: string;
+  readonly name: string;
+  readonly bytes: number;
+  readonly state: "uploading" | "ready" | "failed";
+  /** How much of it has been sent. */
+  readonly sentBytes: number;
+  /** The server's id; null until it has the file. */
+  readonly id: string | null;
+  readonly failure: AttachFailure | null;
+}
+
+/** Takes in as many of the chosen files as a question may have; `left` is how many found no place. */
+export function takeFiles<Chosen>(
+  present: number,
+  chosen: readonly Chosen[],
+): { readonly taken: readonly Chosen[]; readonly left: number } {
+  const taken = chosen.slice(0, Math.max(0, ATTACHMENTS_A_QUESTION - present));
+  return { taken, left: chosen.length - taken.length };
+}
+
+/** What is wrong with a file before a byte of it is sent; null: nothing that the page can see. */
+export function refusedAtOnce(bytes: number): AttachFailure | null {
+  if (bytes === 0) return "empty";
+  return bytes > ATTACHMENT_BYTES ? "tooLarge" : null;
+}
+
+/** The failure by the problem's code. */
+export function failureOfCode(code: string, status: number): AttachFailure {
+  if (code === "attachment.tooLarge" || status === 413) return "tooLarge";
+  if (code === "attachment.type") return "type";
+  if (code === "attachment.empty") return "empty";
+  return status === 0 || status >= 500 ? "network" : "other";
+}
+
+/** Files of the server as a draft has them. */
+export function draftOf(files: readonly AttachmentJson[], gone: readonly string[] = []): readonly DraftFile[] {
+  return files.map(({ id, name, bytes }) => {
+    const isGone = gone.includes(id);
+    const state = isGone ? "failed" : "ready";
+    return { key: id, name, bytes, state, sentBytes: bytes, id, failure: isGone ? "gone" : null };
+  });
+}
+
+/** A kept draft's files after a reload: what was still on its way is lost, its bytes were the page's that is gone. */
+export function afterReload(files: readonly DraftFile[]): readonly DraftFile[] {
+  return files.map((file) =>
+    file.state === "uploading" ? { ...file, state: "failed", sentBytes: 0, failure: "interrupted" } : file,
+  );
+}
+
+/** May the question go? wait: as soon as every file is there; blocked: one failed and must be removed or sent again. */
+export function readiness(files: readonly DraftFile[]): "go" | "wait" | "blocked" {
+  if (files.some((file) => file.state === "failed")) return "blocked";
+  return files.some((file) => file.state === "uploading") ? "wait" : "go";
+}
+
+/** The files that go with the question. */
+export function readyFiles(files: readonly DraftFile[]): readonly AttachmentJson[] {
+  return files.flatMap(({ id, name, bytes, state }) => (state === "ready" && id !== null ? [{ id, name, bytes }] : []));
+}

@@ -1,0 +1,121 @@
+// owld가 운영자에게 하는 말의 한국어판. en.ts와 같은 모양이며, 빠진 문장은 컴파일러가 거절한다.
+
+import type { InstanceState } from "../../../config/control-api.ts";
+import { preflightText } from "../preflight-text.ts";
+import type { Text } from "./en.ts";
+import { recordedKo } from "./recorded-ko.ts";
+import { refusedKo } from "./refused-ko.ts";
+
+/** owlctl이 보여 주는 이름과 같다. */
+const STATES: Readonly<Record<InstanceState, string>> = {
+  starting: "시작 중",
+  ready: "준비됨",
+  unhealthy: "비정상",
+  draining: "비우는 중",
+  stopping: "멈추는 중",
+  backoff: "재시도 대기",
+  exited: "종료됨",
+};
+
+export const ko: Text = {
+  language: "ko",
+  preflight: preflightText("ko"),
+  refused: refusedKo,
+  recorded: recordedKo,
+  seconds: (n) => `${n}초`,
+  minutes: (n) => `${n}분`,
+  list: (parts) => parts.join("; "),
+  plan: {
+    overLimit: (peak, limit) =>
+      `가장 많을 때 선언된 연결이 ${peak}개로 서버의 ${limit}개를 넘습니다. 하나씩 교체하는 것보다 더 줄일 수는 없습니다.`,
+    count: (service, from, to) => `${service}: ${from}개에서 ${to}개로 바꿉니다.`,
+  },
+  reload: {
+    isNew: (service, replicas) => `${service}은(는) 새 서비스입니다. 인스턴스 ${replicas}개를 시작합니다.`,
+    isGone: (service) => `${service}이(가) 설정에서 없어졌습니다. 인스턴스를 멈춥니다.`,
+    takenOver: (service) => `${service}: 재시작 없이 새 설정을 적용합니다.`,
+    replaced: (service, count) => `${service}: 실행할 내용이 바뀌어 인스턴스 ${count}개를 교체합니다.`,
+    proxy: "프록시를 새 설정의 프록시로 교체합니다.",
+    home: "상태 디렉터리는 owld를 다시 시작할 때까지 그대로입니다.",
+  },
+  done: {
+    started: (service) => `${service}을(를) 시작합니다.`,
+    startedInPlace: (service, instance) =>
+      `${instance}의 자리에 ${service}의 인스턴스를 시작합니다. 번호는 다시 쓰지 않습니다.`,
+    stopped: (name) => `${name}을(를) 멈춥니다. 다시 시작할 때까지 멈춰 있습니다: owlctl start ${name}`,
+    killed: (instance) => `${instance}과(와) 그 프로세스 그룹에 SIGKILL을 보냈습니다.`,
+    cut: (requests) =>
+      requests === 0 ? "처리 중인 요청은 없었습니다." : `처리 중이던 요청 ${requests}개가 끊겼습니다.`,
+    reexec: "owld가 다시 시작합니다. 나머지는 계속 실행됩니다.",
+  },
+  why: {
+    instance: (id, state, leaving, cause) =>
+      `${id}: ${STATES[state]}${leaving ? ", 나가는 중" : ""}${cause === null ? "" : `: ${cause}`}${cause?.endsWith(".") ? "" : "."}`,
+    crashLooping: (service) =>
+      `${service}이(가) 60초 안에 5번 죽어 반복해서 죽는 상태입니다. 30초마다 다시 시도합니다.`,
+    noInstance: (service) => `${service}에 인스턴스가 없습니다.`,
+  },
+  update: {
+    steps: {
+      stage: (to) => `${to}은(는) 이미 풀어 검증함`,
+      preflight: "지금 코드와 새 코드가 점검함; FAIL이 하나라도 있으면 아무것도 바꾸지 않고 끝남",
+      compare: "이 계획을 위해 이미 했고, 그때 다시 함",
+      migrate: (names) => `${names}, 실행 중인 프로세스 옆에서 트랜잭션 하나로`,
+      migrateNone: "마이그레이션 없음; 새 릴리스의 작업 큐를 준비함",
+      drain: (workers, grace) => `워커 ${workers}개를 한꺼번에 멈춤, 각각 최대 ${grace}`,
+      close: (grace) => `페이지가 503으로 답함; 웹은 ${grace} 안에 멈춤`,
+      copyFiles: "PostgreSQL을 쉬게 하고 파일을 복사해 검증함",
+      copyDump: "Owl의 스키마를 pg_dump로 복사하고, 다시 읽어 확인함",
+      copySize: (size) => ` (데이터 ${size}; 디스크 여유가 그보다 조금 더 필요함)`,
+      migrateClosed: (names) => `${names || "큐 자체의 스키마"}; 그동안 아무것도 실행되지 않음`,
+      restore: "이전 복사본을 되돌려 놓음; 그 안의 작업은 종류별 규칙대로 끝내거나 다시 줄을 세움",
+      replaceClosed: (to) => `${to}의 웹과 워커를 시작함; 페이지를 다시 제공함`,
+      replace: "웹은 새것부터 하나씩 교체함; 워커를 시작함",
+      confirm: (time) => `${time} 동안 점검과 심장 박동을 본 뒤, 프록시를 거쳐 요청을 하나 보냄`,
+      switch: (to) => `current가 ${to}을(를) 가리킴`,
+      switchOwn: (to) => `current가 ${to}을(를) 가리킴; 서비스는 건드리지 않음`,
+      prune: "릴리스는 셋만 남기고 오래된 것을 지움; 그 뒤 owld가 다시 시작하고, 코드가 바뀌었으면 프록시도 교체함",
+    },
+    same: (version) => `${version}이(가) 이미 실행 중입니다.`,
+    fromTo: (from, to) => `${from}에서 ${to}(으)로 바꿉니다.`,
+    ownServices:
+      "Owl 자체(owld, 프록시, owlctl)를 업데이트합니다. 서비스는 건드리지 않고 계속 실행됩니다. 서비스의 코드는 직접 바꾸십시오(owlctl restart).",
+    ownWayBack: "중단이 없습니다. 프록시가 접속을 받는 소켓을 넘겨줍니다. 되돌리기: owlctl rollback.",
+    overlap: "작업에 관해 바뀐 것이 없어 옛 워커와 새 워커를 함께 둡니다.",
+    drainFirst: (reasons, time) =>
+      `워커를 먼저 비웁니다(${reasons}). 워커가 없는 시간은 최대 ${time}입니다. 그동안 들어온 턴은 줄을 서고, 실행 중인 턴이 제때 끝나지 않으면 안내와 함께 닫힙니다.`,
+    newFormat:
+      "새 형식의 작업은 새 릴리스만 실행합니다. 릴리스를 되돌리면 그중 턴은 대기 한도에 닫히고 다른 작업은 새 릴리스를 기다립니다.",
+    queueSchema: "큐 자체의 스키마가 바뀝니다. 이는 호환되지 않는 변경입니다.",
+    served: "중단이 없습니다. 페이지를 계속 제공합니다.",
+    codeBack: "실패하면 저절로, 나중에는 owlctl rollback으로 되돌립니다. 옛 코드로 돌아갈 뿐이며 잃는 것이 없습니다.",
+    closed: (time) => `페이지가 최대 ${time} 동안 503으로 답합니다.`,
+    copyBack: (time) =>
+      `되돌릴 때는 복사본을 씁니다. 저절로 실패하면 복사한 뒤에 쓴 것을 잃습니다(새 웹이 제공되기까지 페이지가 닫혀 있으므로 처음 ${time} 동안 받은 것만입니다). 나중에 직접 되돌리면 그 뒤에 쓴 것을 모두 잃습니다. 그 양은 owlctl rollback --plan이 셉니다. 복사본에 있는 작업은 종류별 규칙대로 끝내며, 두 번 실행하지 않습니다.`,
+    refusedBy: (check, found, command) => `사전 점검이 거부합니다. ${check}: ${found}. 확인: ${command}`,
+    warnedBy: (check, found, command) => `사전 점검이 경고합니다. ${check}: ${found}. 확인: ${command}`,
+    reasons: {
+      byDefault: "먼저 비우는 것이 기본임",
+      noManifest: "실행 중인 릴리스에 비교할 매니페스트가 없음",
+      kindNew: (kind) => `작업 종류 ${kind}이(가) 새로 생김`,
+      kindGone: (kind) => `작업 종류 ${kind}이(가) 없어짐`,
+      format: (kind, to, from) => `작업 종류 ${kind}의 형식이 ${from}에서 ${to}(으)로 바뀜`,
+      argument: (kind) => `작업 종류 ${kind}의 인자가 바뀜`,
+      touchesJobs: (migration) => `마이그레이션 ${migration}이(가) 작업이 들어 있는 테이블을 바꿈`,
+      incompatible: (migration) => `마이그레이션 ${migration}이(가) 옛 코드와 호환되지 않음`,
+      queue: "큐 자체의 스키마가 바뀜",
+    },
+  },
+  rollback: {
+    backTo: (from, to) => `${from}에서 ${to}(으)로 되돌립니다.`,
+    ownServices: "Owl 자체를 되돌립니다. 서비스는 건드리지 않고 계속 실행됩니다.",
+    codeOnly: "코드만 바꿉니다. 이전 릴리스가 지금의 데이터베이스를 그대로 쓸 수 있으며 잃는 것이 없습니다.",
+    restores: (time) =>
+      `이전 릴리스는 지금의 데이터베이스를 쓸 수 없습니다. 업데이트 전에 만든 복사본을 되돌려 놓는 동안 페이지가 최대 ${time} 동안 503으로 답합니다(지금의 복사본을 먼저 만듭니다).`,
+    nothingLost: "그 복사본 뒤에 쓴 것이 없습니다.",
+    lost: (writes, firstAt, lastAt) =>
+      `그 복사본 뒤의 기록 ${writes}건을 잃습니다. ${firstAt}부터 ${lastAt}까지의 것입니다.`,
+    newerJobs: (count) =>
+      `이전 릴리스가 모르는 형식의 작업 ${count}개가 기다립니다. 그중 턴은 대기 한도에 닫히고, 나머지는 그 형식을 아는 릴리스가 다시 실행될 때까지 기다립니다.`,
+  },
+};
