@@ -49,6 +49,7 @@ export function CancelRollout({ rollout }: { readonly rollout: Rollout }): VNode
           title={t("cancel.title", { id: rollout.id })}
           text={t(rollout.kind === "restart" ? "cancel.restart" : "cancel.update")}
           action={t("cancel.do")}
+          keep={t("cancel.keep")}
           danger
           onClose={() => setAsking(false)}
           onConfirm={() => void cancel()}

@@ -8,21 +8,33 @@ import { languageNow, momentText, numberText, type TextKey, t } from "../text/te
 import { CancelRollout } from "./cancel-rollout.tsx";
 import type { Approval } from "./system.ts";
 
-export function RolloutView({ rollout }: { readonly rollout: Rollout }): VNode {
+export interface RolloutViewProps {
+  readonly rollout: Rollout;
+  /** What is around it has named it and told its length. */
+  readonly isNamed?: boolean;
+}
+
+export function RolloutView({ rollout, isNamed = false }: RolloutViewProps): VNode {
   const now = useNow(1_000, rollout.endedAt === null);
   const language = languageNow();
   const elapsed = (rollout.endedAt ? Date.parse(rollout.endedAt) : now) - Date.parse(rollout.startedAt);
   return (
     <section class="card rollout" data-state={rollout.state}>
-      <h2>
-        {t(`rollout.${rollout.kind}`)} {rollout.id}
-        <span class={`state state-${rollout.state}`}>{t(`rolloutState.${rollout.state}`)}</span>
-      </h2>
-      <p class="soft">
-        {t(rollout.endedAt === null ? "rollout.elapsed" : "rollout.took", { elapsed: durationText(elapsed, language) })}
-        {rollout.estimate &&
-          ` · ${t("rollout.expected", { expected: durationText(rollout.estimate.expectedMs, language), worst: durationText(rollout.estimate.worstMs, language) })}`}
-      </p>
+      {!isNamed && (
+        <h2>
+          {t(`rollout.${rollout.kind}`)} {rollout.id}
+          <span class={`state state-${rollout.state}`}>{t(`rolloutState.${rollout.state}`)}</span>
+        </h2>
+      )}
+      {!isNamed && (
+        <p class="soft">
+          {t(rollout.endedAt === null ? "rollout.elapsed" : "rollout.took", {
+            elapsed: durationText(elapsed, language),
+          })}
+          {rollout.estimate &&
+            ` · ${t("rollout.expected", { expected: durationText(rollout.estimate.expectedMs, language), worst: durationText(rollout.estimate.worstMs, language) })}`}
+        </p>
+      )}
       {rollout.reason && <p class={rollout.state === "failed" ? "bad reason" : "reason"}>{rollout.reason}</p>}
       {rollout.state === "running" && <CancelRollout key={rollout.id} rollout={rollout} />}
       <ol class="steps">

@@ -75,5 +75,5 @@ function Whole({ id }: { readonly id: string }): VNode {
     return () => stop.abort();
   }, [id]);
   if (failed) return <Failure text={failed} />;
-  return whole ? <RolloutView rollout={whole} /> : <p class="loading">{t("loading")}</p>;
+  return whole ? <RolloutView rollout={whole} isNamed /> : <p class="loading">{t("loading")}</p>;
 }

@@ -103,6 +103,7 @@ export const enAdmin = {
   "cancel.update":
     "It ends after its current step and turns back to the release of before, where it still can. Once the new release is the current one, it is finished instead.",
   "cancel.do": "Cancel the rollout",
+  "cancel.keep": "Let it go on",
   "cancel.asked": "Cancelling is asked for; waiting for the supervisor.",
   "cancel.underWay": "Cancelled: it ends after its current step.",
   "cancel.ended": "{id} had ended already, so there was nothing to cancel.",

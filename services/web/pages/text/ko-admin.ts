@@ -105,6 +105,7 @@ export const koAdmin: Readonly<Record<keyof typeof enAdmin, string>> = {
   "cancel.update":
     "현재 단계를 마치고, 아직 가능하면 이전 릴리스로 돌아갑니다. 새 릴리스로 이미 전환되었다면 끝까지 진행됩니다.",
   "cancel.do": "작업 취소",
+  "cancel.keep": "계속 진행",
   "cancel.asked": "취소를 요청했습니다. 관리 데몬을 기다리는 중입니다.",
   "cancel.underWay": "취소됨: 현재 단계를 마치고 끝납니다.",
   "cancel.ended": "{id}은(는) 이미 끝나서 취소할 것이 없습니다.",
