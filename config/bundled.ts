@@ -12,8 +12,14 @@ export interface BundledFigures {
   readonly graceMs: number;
   readonly limits: ProxyLimits;
   readonly user: string | null;
-  readonly web: { readonly replicas: number; readonly pool: number };
-  readonly worker: { readonly replicas: number; readonly pool: number };
+  readonly web: BundledSize;
+  readonly worker: BundledSize;
+}
+
+interface BundledSize {
+  readonly replicas: number;
+  readonly pool: number;
+  readonly memoryLimitBytes: number | null;
 }
 
 /** web, then worker: the order of rollouts. The worker listens on its own socket for /readyz only, so it has no routes. */
@@ -34,7 +40,6 @@ export function bundledServices(figures: BundledFigures): readonly ServiceConfig
     },
     // The bundled web ends its own event streams on SIGTERM, so it gets the signal as soon as it is out of the table.
     stop: { graceMs, signal: "SIGTERM", after: "routed-out" },
-    memoryLimitBytes: null,
     bundled: true,
   } as const;
   return [
@@ -48,6 +53,7 @@ export function bundledServices(figures: BundledFigures): readonly ServiceConfig
         { host: "*", path: "/", bodyBytes: null },
       ],
       connections: figures.web.pool + DEFAULTS.listeners.web,
+      memoryLimitBytes: figures.web.memoryLimitBytes,
     },
     {
       ...common,
@@ -56,6 +62,7 @@ export function bundledServices(figures: BundledFigures): readonly ServiceConfig
       replicas: figures.worker.replicas,
       routes: [],
       connections: figures.worker.pool + DEFAULTS.listeners.worker,
+      memoryLimitBytes: figures.worker.memoryLimitBytes,
     },
   ];
 }

@@ -86,10 +86,12 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
   const web = {
     replicas: (overrides.webReplicas ?? raw.web?.replicas ?? DEFAULTS.replicas) * overrides.webWorkers,
     pool: raw.web?.pool ?? DEFAULTS.pool,
+    memoryLimitBytes: raw.web?.memory?.limit ?? null,
   };
   const worker = {
     replicas: overrides.workerReplicas ?? raw.worker?.replicas ?? DEFAULTS.replicas,
     pool: raw.worker?.pool ?? DEFAULTS.pool,
+    memoryLimitBytes: raw.worker?.memory?.limit ?? null,
   };
   const replicasOf = (name: string, own: number | undefined) => {
     if (name === "web") return (overrides.webReplicas ?? own ?? DEFAULTS.replicas) * overrides.webWorkers;

@@ -87,6 +87,8 @@ const route = z.strictObject({
   body: size.optional(),
 });
 
+const memory = z.strictObject({ limit: size });
+
 const service = z.strictObject({
   command: argv("[node, server.js]"),
   cwd: path.optional(),
@@ -112,7 +114,7 @@ const service = z.strictObject({
     .partial()
     .optional(),
   connections: whole(0, 100_000).optional(),
-  memory: z.strictObject({ limit: size }).optional(),
+  memory: memory.optional(),
 });
 
 const concurrency = z
@@ -135,8 +137,8 @@ export const owlYaml = z
     turn: z.strictObject({ finish: duration, wrapUp: duration, claim: duration, limit: duration }).partial(),
     rollout: z.strictObject({ healthTimeout: duration, surge, confirm: duration }).partial(),
     heartbeat: z.strictObject({ interval: duration, stalledAfter: duration }).partial(),
-    web: z.strictObject({ replicas: whole(0, 1_000), pool: whole(1, 10_000) }).partial(),
-    worker: z.strictObject({ replicas: whole(0, 1_000), pool: whole(1, 10_000), concurrency }).partial(),
+    web: z.strictObject({ replicas: whole(0, 1_000), pool: whole(1, 10_000), memory }).partial(),
+    worker: z.strictObject({ replicas: whole(0, 1_000), pool: whole(1, 10_000), memory, concurrency }).partial(),
     services: z.record(z.string(), service),
     model: z.strictObject({
       baseUrl: text("an http(s) URL"),

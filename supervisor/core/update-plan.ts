@@ -222,3 +222,14 @@ export function releasesToPrune(
     .map((release) => release.version)
     .filter((version) => !staying.has(version) && version !== current && version !== previous);
 }
+
+/** Which releases that have never run may go: all but the `keep` staged last. */
+export function stagedToPrune(
+  staged: readonly { readonly version: string; readonly stagedAt: number }[],
+  keep: number,
+): string[] {
+  return staged
+    .toSorted((a, b) => b.stagedAt - a.stagedAt)
+    .slice(keep)
+    .map(({ version }) => version);
+}

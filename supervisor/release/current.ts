@@ -2,16 +2,20 @@
 // Invariant: the link changes by one rename; what it points to is whole.
 
 import { readlinkSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { HomePaths } from "../../config/home.ts";
-import { releasesToPrune } from "../core/update-plan.ts";
+import { releasesToPrune, stagedToPrune } from "../core/update-plan.ts";
 import type { LedgerEntry } from "../ports.ts";
 import type { Store } from "../state/store.ts";
 import { removeRelease } from "./stage.ts";
 import { syncDirectory } from "./sync.ts";
+import { readManifest } from "./verify.ts";
 
 /** Old releases kept beside `current` and the one before it. */
 const KEEP = 3;
+/** Releases kept that were staged and have never run. */
+const KEEP_STAGED = 3;
 
 export interface ReleaseLedger {
   /** Newest first. */
@@ -63,16 +67,41 @@ function safeReadlink(link: string): string | null {
   }
 }
 
-/** Removes releases nobody needs; answers the versions removed. Only below OWL_HOME/releases. Repeatable. */
-export async function pruneReleases(paths: HomePaths, ledger: ReleaseLedger): Promise<readonly string[]> {
+/**
+ * Removes releases nobody needs; answers the versions removed, those that have never run named as such. Only below
+ * OWL_HOME/releases, and none of `inUse`. Repeatable.
+ */
+export async function pruneReleases(
+  paths: HomePaths,
+  ledger: ReleaseLedger,
+  inUse: readonly string[],
+): Promise<readonly string[]> {
   const entries = ledger.all();
   const current = entries[0];
   if (current === undefined) return [];
+  // Before the ledger forgets those that ran: one of them that lies there still is not one that has never run.
+  const known = entries.flatMap(({ version, before }) => [version, before?.version ?? version]);
+  const unused = await pruneStaged(paths, new Set([...known, ...inUse]));
   const gone = releasesToPrune(entries, current.version, current.before?.version ?? null, KEEP);
   for (const entry of entries.filter(({ version }) => gone.includes(version))) {
     if (entry.path === join(paths.releases, basename(entry.path))) await removeRelease(entry.path);
   }
   // Last: killed before, the same are found again.
   ledger.drop(gone);
+  return [...gone, ...unused.map((version) => `${version} (staged, never run)`)];
+}
+
+/** Removes those staged earliest of the releases no record names. What bears no manifest of its name is not ours. */
+async function pruneStaged(paths: HomePaths, named: ReadonlySet<string>): Promise<readonly string[]> {
+  const staged: { readonly version: string; readonly stagedAt: number }[] = [];
+  const current = safeReadlink(currentLink(paths));
+  for (const version of await readdir(paths.releases).catch(() => [] as string[])) {
+    const path = join(paths.releases, version);
+    if (named.has(version) || path === current || version.startsWith(".")) continue;
+    const manifest = await readManifest(path).catch(() => null);
+    if (manifest?.version === version) staged.push({ version, stagedAt: (await stat(path)).mtimeMs });
+  }
+  const gone = stagedToPrune(staged, KEEP_STAGED);
+  for (const version of gone) await removeRelease(join(paths.releases, version));
   return gone;
 }

@@ -18,6 +18,7 @@ import type { ReleaseRef, UpdateCourse } from "../core/update-course.ts";
 import type { InstanceBook } from "../instance-book.ts";
 import type { Journal } from "../journal.ts";
 import type { Measures } from "../measures.ts";
+import { createNewerJobs } from "../newer-jobs.ts";
 import type { DatabaseService, ProxySet } from "../ports.ts";
 import { createInstanceLogs } from "../process/log-file.ts";
 import { checkRelease } from "../release/check.ts";
@@ -45,6 +46,8 @@ export interface ReleaseParts {
   readonly measures: Measures;
   readonly database: DatabaseService;
   readonly paths: HomePaths;
+  /** Said in `status`. */
+  readonly warnings: Map<string, string>;
   readonly version: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly config: () => Config;
@@ -189,7 +192,8 @@ export function createReleases(parts: ReleaseParts): Releases {
       tail: createInstanceLogs({ directory: paths.logs, clock, living: () => new Set() }).tail,
       settle,
       async prune(course) {
-        const gone = await pruneReleases(paths, ledger);
+        const inUse = [course.from.version, ...book.all().map(({ release }) => release)];
+        const gone = await pruneReleases(paths, ledger, inUse);
         await keepCopies(course.copy);
         return gone;
       },
@@ -257,6 +261,18 @@ export function createReleases(parts: ReleaseParts): Releases {
     figures,
   });
 
+  const newerJobs = createNewerJobs({
+    clock,
+    warnings: parts.warnings,
+    async count() {
+      const formats = (await manifestOf(serving()))?.jobKinds ?? null;
+      return formats === null || database.url() === null ? null : await database.updates().newerJobs(formats);
+    },
+    sentence: parts.record.recorded.newerJobs,
+    // The metastore's own watch says that it is away.
+    failed: (error) => log.debug({ err: asError(error) }, "jobs of a newer format were not counted"),
+  });
+
   /** After an update whose proxy code differs, the proxies are replaced by owld of the new release, without loss. */
   async function renewProxies(): Promise<void> {
     const present = proxyCode(await manifestOf(running));
@@ -301,8 +317,10 @@ export function createReleases(parts: ReleaseParts): Releases {
       if (url === null || !parts.config().bundled) return;
       board = createBoard({ ...parts, url, updates, staged, manifest: manifestOf, stage });
       await board.start();
+      newerJobs.start();
     },
     async stop() {
+      await newerJobs.stop();
       await runner.stop();
       await renewing;
       await board?.stop();

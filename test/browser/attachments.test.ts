@@ -64,20 +64,19 @@ test("files are chosen, dropped and pasted, survive a reload, and are sent, seen
   await page.locator(".chat.over").waitFor();
   await bring(page, ".chat", "drop", "notes.md");
   await drafts(page, "ready").getByText("notes.md").waitFor();
-  expect(await page.locator(".chat.over").count()).toBe(0);
+  await page.locator(".chat.over").waitFor({ state: "detached" });
   await bring(page, ".composer textarea", "paste", "pasted.log");
   await drafts(page, "ready").getByText("pasted.log").waitFor();
   await page.getByRole("button", { name: "Remove pasted.log" }).click();
   await field(page).fill("what is in these?");
   await expectAccessible(page);
   await page.reload();
-  await drafts(page, "ready").getByText("notes.md").waitFor();
+  await until("both files are back", async () => (await drafts(page, "ready").count()) === 2);
   expect(await field(page).inputValue()).toBe("what is in these?");
-  expect(await drafts(page, "ready").count()).toBe(2);
 
   await field(page).press("Enter");
   await ended(page, 1);
-  expect(await page.locator(".draft-files").count()).toBe(0);
+  await page.locator(".draft-files").waitFor({ state: "detached" });
   const files = page.locator(".question .attached a");
   expect(await files.allInnerTexts()).toEqual([
     expect.stringContaining("매출.csv"),
@@ -100,7 +99,7 @@ test("files are chosen, dropped and pasted, survive a reload, and are sent, seen
   await ended(page, 2);
   expect(await page.locator(".turn").nth(1).locator(".attached a").count()).toBe(2);
   await page.locator(".turn").first().getByRole("button", { name: "Edit" }).click();
-  expect(await drafts(page, "ready").count()).toBe(2);
+  await until("its files are back", async () => (await drafts(page, "ready").count()) === 2);
   await page.getByRole("button", { name: "Remove notes.md" }).click();
   await ask(page, "only this one");
   await ended(page, 3);
@@ -125,7 +124,7 @@ test("during a running turn a draft and its file survive a reload, wait in line 
   const path = new URL(page.url()).pathname;
   await page.getByRole("link", { name: "New chat" }).first().click();
   await page.getByText("What would you like to know?").waitFor();
-  expect(await page.locator(".draft-files").count()).toBe(0);
+  await page.locator(".draft-files").waitFor({ state: "detached" });
   await page.goBack();
   await drafts(page, "ready").getByText("later.csv").waitFor();
   expect(new URL(page.url()).pathname).toBe(path);
@@ -185,7 +184,7 @@ test("what cannot be attached is told in words and can be taken away; so is a si
   for (const name of ["talk.wav", "big.log", "nothing.txt"]) {
     await page.getByRole("button", { name: `Remove ${name}` }).click();
   }
-  expect(await page.locator(".draft-files").count()).toBe(0);
+  await page.locator(".draft-files").waitFor({ state: "detached" });
   await choose(page, ...["a", "b", "c", "d", "e", "f", "g"].map((name) => ({ name: `${name}.txt`, text: name })));
   await page.getByText("A question may have 5 files; 2 were not taken.").waitFor();
   await until("five are there", async () => (await drafts(page, "ready").count()) === 5);

@@ -4,8 +4,8 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { systemClock } from "../../config/system-time.ts";
-import { FAULT_NAMES, type FaultName, faultNames } from "./plan/schedule.ts";
-import { type ChaosReleases, makeReleases } from "./releases.ts";
+import { FAULT_NAMES, type FaultName, faultNames, isWithin } from "./plan/schedule.ts";
+import { type ChaosReleases, makeObedientRoot, makeReleases } from "./releases.ts";
 import { reportLines } from "./report.ts";
 import { runChaos } from "./run.ts";
 
@@ -33,16 +33,22 @@ async function main(): Promise<number> {
     process.stdout.write(`${USAGE}\n`);
     return 0;
   }
+  const root = wanted.faults.some(isWithin) ? await makeObedientRoot() : null;
   const releases = wanted.updates ? await makeReleases() : null;
   try {
-    return await runAll(wanted, releases);
+    return await runAll(wanted, root?.path ?? null, releases);
   } finally {
     await releases?.remove();
+    await root?.remove();
   }
 }
 
 /** Every seed in turn; the report file is written anew after each, so that a stopped series is not lost. */
-async function runAll(wanted: ReturnType<typeof read>, releases: ChaosReleases | null): Promise<number> {
+async function runAll(
+  wanted: ReturnType<typeof read>,
+  root: string | null,
+  releases: ChaosReleases | null,
+): Promise<number> {
   let violations = 0;
   const reports: object[] = [];
   for (let n = 0; n < wanted.seeds; n++) {
@@ -53,6 +59,7 @@ async function runAll(wanted: ReturnType<typeof read>, releases: ChaosReleases |
       faults: wanted.faults,
       faultEveryMs: wanted.everyMs,
       operationEveryMs: 15_000,
+      root,
       releases,
       strict: true,
       load: { turns: 5, playbooks: 2, plain: 4, recordings: 8 },

@@ -36,6 +36,8 @@ export interface Product {
 }
 
 export interface ProductWanted {
+  /** The code that is started, where it is not this checkout. */
+  readonly root?: string | null;
   /** Text of owl.yaml below `proxy.listen`, given the home. */
   readonly yaml: (home: string) => string;
   /** Before the first start: a mount, for one. Resolves with what `npm start` finds in its environment besides. */
@@ -72,7 +74,7 @@ export async function createProduct(wanted: ProductWanted): Promise<Product> {
       const log = openSync(join(home, "start.log"), "a");
       ended = false;
       const mine = spawn("npm", ["start"], {
-        cwd: ROOT,
+        cwd: wanted.root ?? ROOT,
         env: { ...env, ...more },
         stdio: ["ignore", log, log],
         detached: true,

@@ -14,6 +14,7 @@ import { watchReplicas } from "./checks/replicas.ts";
 import { checkBatches, checkPlain, checkPlaybooks, checkTurns } from "./checks/work.ts";
 import { createDisturbances } from "./disturbances.ts";
 import { createInjector } from "./faults/inject.ts";
+import { MEMORY_LIMIT_MIB } from "./faults/within.ts";
 import { createJumpingClock } from "./jumping-clock.ts";
 import { runBatch, runBatches } from "./load/batches.ts";
 import type { LoadContext } from "./load/load.ts";
@@ -24,7 +25,7 @@ import { startMailServer } from "./outside/mail-server.ts";
 import { startModelEndpoint } from "./outside/model-endpoint.ts";
 import { makeRecordings } from "./outside/recordings.ts";
 import { startToolServer } from "./outside/tool-server.ts";
-import { type FaultName, OPERATIONS, planSchedule, UPDATES } from "./plan/schedule.ts";
+import { type FaultName, isHungry, isWithin, OPERATIONS, planSchedule, UPDATES } from "./plan/schedule.ts";
 import { createSeededRandom } from "./plan/seeded-random.ts";
 import { createProduct } from "./product.ts";
 import type { ChaosReleases } from "./releases.ts";
@@ -39,6 +40,8 @@ export interface RunWanted {
   readonly faults: readonly FaultName[];
   readonly faultEveryMs: number;
   readonly operationEveryMs: number;
+  /** The code that is started; null: this checkout, in which no fault from within can be made. */
+  readonly root: string | null;
   /** What updates go to; null: no update in this run. */
   readonly releases: Pick<ChaosReleases, "good" | "migrating" | "broken"> | null;
   /** Lanes of turns, playbooks, plain requests; recordings of the archive. */
@@ -57,6 +60,7 @@ export interface RunWanted {
 
 /** The product's budgets in a chaos run: those of the specification, scaled down. */
 const BUDGET = { graceMs: 12_000, finishMs: 6_000, wrapUpMs: 3_000, claimMs: 20_000, limitMs: 30_000 };
+const MEMORY = `{memory: {limit: ${MEMORY_LIMIT_MIB}MiB}}`;
 const STEADY_MS = 60_000;
 const START_MS = 180_000;
 /** After the last fault everything accepted must come to its end within this. */
@@ -67,6 +71,8 @@ const STALLED_AFTER_MS = 5_000;
 const WAIT_MS = 10_000;
 
 export async function runChaos(wanted: RunWanted): Promise<Report> {
+  if (wanted.root === null && wanted.faults.some(isWithin))
+    throw new Error("Faults from within need an obedient web and worker: give a root (makeObedientRoot).");
   const timeline = createTimeline(wanted.echo);
   const disturbances = createDisturbances();
   const random = createSeededRandom(wanted.seed);
@@ -81,6 +87,7 @@ export async function runChaos(wanted: RunWanted): Promise<Report> {
   const clock = createJumpingClock(wanted.faults.includes("clock-jump"));
   let archive = { dir: "", count: 0 };
   const product = await createProduct({
+    root: wanted.root,
     yaml: (home) => `
 stop: {grace: 12s}
 turn: {finish: 6s, wrapUp: 3s, claim: 20s, limit: 30s}
@@ -90,6 +97,7 @@ model: {baseUrl: "${model.baseUrl}", apiKey: x, name: stub}
 mail: {smtp: "${mail.url}", from: "owl@example.org"}
 archive: {roots: ["${home}/recordings/archive"]}
 transcription: {engine: command, command: ["${home}/recordings/engine.sh", "{file}"]}
+${wanted.faults.some(isHungry) ? `web: ${MEMORY}\nworker: ${MEMORY}` : ""}
 `,
     prepare: async (home) => {
       await disk.mount(join(home, "state"));

@@ -11,6 +11,8 @@ export const recordedEn = {
   killedByOperator: "killed by an operator",
   nothingToCancel: (rollout: string) => `There is no rollout ${rollout}.`,
   cancelledTooLate: (rollout: string, state: "succeeded" | "failed") => `${rollout} had ended before: it ${state}.`,
+  newerJobs: (count: number) =>
+    `${count} ${count === 1 ? "job waits" : "jobs wait"} in a format that the running release does not know: turns among them are closed at their claim limit, the others wait. Update to the release they were accepted under: owlctl update ARCHIVE`,
 };
 
 export type Recorded = typeof recordedEn;

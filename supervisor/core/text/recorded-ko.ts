@@ -11,4 +11,6 @@ export const recordedKo: Recorded = {
   nothingToCancel: (rollout) => `${rollout} 교체 작업이 없습니다.`,
   cancelledTooLate: (rollout, state) =>
     `${rollout} 교체 작업은 이미 끝났습니다(${state === "succeeded" ? "성공" : "실패"}).`,
+  newerJobs: (count) =>
+    `지금 릴리스가 모르는 형식의 작업 ${count}개가 기다립니다. 그중 턴은 대기 한도에 닫히고 나머지는 계속 기다립니다. 그 작업을 접수한 릴리스로 업데이트하세요: owlctl update ARCHIVE`,
 };

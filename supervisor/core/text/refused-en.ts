@@ -84,6 +84,10 @@ export const refusedEn = {
       sentence: `Release ${version} does not accept the configuration: ${words}`,
       next: "Correct owl.yaml first, or stay with the present release.",
     }),
+    owld: (version: string, words: string): Words => ({
+      sentence: `owld of release ${version} does not start: ${words}`,
+      next: "Build the release again with `npm run release`, or stay with the present one.",
+    }),
     preflight: (version: string, words: string): Words => ({
       sentence: `The preflight of release ${version} did not run: ${words}`,
       next: "Build the release again with `npm run release`, or stay with the present one.",

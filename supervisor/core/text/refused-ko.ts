@@ -77,6 +77,10 @@ export const refusedKo: Refused = {
       sentence: `릴리스 ${version}이(가) 설정을 받아들이지 않습니다: ${words}`,
       next: "먼저 owl.yaml을 고치거나 지금 릴리스를 그대로 쓰십시오.",
     }),
+    owld: (version, words) => ({
+      sentence: `릴리스 ${version}의 owld가 시작되지 않습니다: ${words}`,
+      next: "`npm run release`로 릴리스를 다시 만들거나 지금 릴리스를 그대로 쓰십시오.",
+    }),
     preflight: (version, words) => ({
       sentence: `릴리스 ${version}의 사전 점검이 실행되지 않았습니다: ${words}`,
       next: "`npm run release`로 릴리스를 다시 만들거나 지금 릴리스를 그대로 쓰십시오.",

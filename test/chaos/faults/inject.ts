@@ -6,12 +6,13 @@ import { join } from "node:path";
 import { systemClock } from "../../../config/system-time.ts";
 import type { Disturbances } from "../disturbances.ts";
 import type { JumpingClock } from "../jumping-clock.ts";
-import type { FaultName, PlannedFault } from "../plan/schedule.ts";
+import { type FaultName, isWithin, type PlannedFault } from "../plan/schedule.ts";
 import { backendsOf, databasePids, type Found, isAlive, postmasterPid, processesOf, signalPid } from "../processes.ts";
 import type { Product } from "../product.ts";
 import type { SlowDisk } from "../slow-disk.ts";
 import type { Timeline } from "../timeline.ts";
 import { asAdministrator, proxyAnswers, proxyServes, readyInstances } from "./targets.ts";
+import { createWithin } from "./within.ts";
 
 export interface Injector {
   /** Resolves when the fault is undone and its effect is over. */
@@ -68,18 +69,20 @@ export function createInjector(deps: InjectorDeps): Injector {
     });
   }
 
-  /**
-   * `act` ends `target`. When no other instance serves by then, nobody can until a successor does; when this one is all
-   * that owld has in its table, neither (a successor that is up may not be in it yet).
-   */
-  async function loseWeb(fault: PlannedFault, target: Found, act: () => void): Promise<void> {
+  /** No other instance serves, or this one is all that owld has in its table (a successor that is up may not be in it). */
+  async function isLastWeb(target: Found): Promise<boolean> {
     const isOther = (name: string) => name !== target.instance;
     const status = await product.status();
     const routed = status?.services
       .find(({ name }) => name === "web")
       ?.instances.filter(({ state }) => state === "ready");
     const others = (await readyInstances(home, "web", 2_000)).filter(isOther);
-    const isLast = others.length === 0 || routed?.some(({ id }) => others.includes(id)) === false;
+    return others.length === 0 || routed?.some(({ id }) => others.includes(id)) === false;
+  }
+
+  /** `act` ends `target`. When it is the last that serves, nobody does until a successor is there. */
+  async function loseWeb(fault: PlannedFault, target: Found, act: () => void): Promise<void> {
+    const isLast = await isLastWeb(target);
     const close = disturbances.open(["inFlight", "replicas"], fault.name);
     const none = isLast ? disturbances.open(["requests"], `${fault.name}, the last one that serves`) : null;
     act();
@@ -215,6 +218,8 @@ export function createInjector(deps: InjectorDeps): Injector {
     await deps.clock.jumpTo(offsetS);
   }
 
+  const within = createWithin({ ...deps, home, until, noted, loseWorker, isLastWeb });
+
   async function injectProcess(fault: PlannedFault, kind: Found["kind"]): Promise<void> {
     const target = choose(fault, kind);
     if (target === null) return;
@@ -296,6 +301,7 @@ export function createInjector(deps: InjectorDeps): Injector {
       if (fault.name === "disk-full") await fillDisk(fault);
       else if (fault.name === "slow-disk") await slowDown(fault);
       else if (fault.name === "clock-jump") await jumpClock(fault);
+      else if (isWithin(fault.name) && (kind === "web" || kind === "worker")) await within.inject(fault, kind);
       else if (kind !== undefined) await injectProcess(fault, kind);
       else await injectDatabase(fault);
     },

@@ -22,6 +22,13 @@ export const FAULTS = {
   "freeze-worker": { weight: 3, hold: [2_000, 60_000] },
   "freeze-supervisor": { weight: 1, hold: [2_000, 30_000] },
   "freeze-proxy": { weight: 1, hold: [1_000, 8_000] },
+  /** The event loop blocked from within; a web's for less than the grace, so that it can always still answer. */
+  "busy-web": { weight: 2, hold: [1_000, 8_000] },
+  "busy-worker": { weight: 2, hold: [2_000, 20_000] },
+  "stutter-worker": { weight: 1, hold: [300, 1_500] },
+  /** Memory eaten until the instance is over its limit. */
+  "oom-web": { weight: 1 },
+  "oom-worker": { weight: 1 },
   "freeze-backend": { weight: 1, hold: [2_000, 20_000] },
   "terminate-backend": { weight: 2 },
   "terminate-listen": { weight: 2 },
@@ -35,6 +42,9 @@ export const FAULTS = {
 
 export type FaultName = keyof typeof FAULTS;
 export const FAULT_NAMES = Object.keys(FAULTS) as FaultName[];
+/** Done by the process itself, which is told to: it must be an obedient one. */
+export const isWithin = (name: FaultName) => /^(busy|stutter|oom)-/.test(name);
+export const isHungry = (name: FaultName) => name.startsWith("oom-");
 
 export const OPERATIONS = ["restart", "restart-web", "restart-worker", "restart-all", "cancel", "reexec"] as const;
 /** Those that need releases to go to. Updates come up more often: each one that meets another rollout does nothing. */

@@ -12,6 +12,7 @@ test("killed and frozen processes and restarts in between break no promise", asy
     faults: ["kill-web", "kill-worker", "kill-supervisor", "kill-proxy", "terminate-listen", "freeze-worker"],
     faultEveryMs: 7_000,
     operationEveryMs: 12_000,
+    root: null,
     releases: null,
     strict: false,
     load: { turns: 3, playbooks: 1, plain: 2, recordings: 4 },

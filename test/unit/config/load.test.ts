@@ -58,6 +58,20 @@ describe("without a file", () => {
   });
 });
 
+test("a memory limit is a bundled service's as well as a team's own; without one there is none", () => {
+  const limits = (yaml: string) => load(yaml).services.map((one) => [one.name, one.memoryLimitBytes]);
+  expect(limits("worker: {memory: {limit: 1GiB}}")).toEqual([
+    ["web", null],
+    ["worker", 2 ** 30],
+  ]);
+  expect(limits("web: {memory: {limit: 512MiB}}")).toEqual([
+    ["web", 2 ** 29],
+    ["worker", null],
+  ]);
+  expect(limits(own.replace("routes:", "memory: {limit: 64MiB}\n    routes:"))).toEqual([["web", 2 ** 26]]);
+  expect(problemsOf("web: {memory: {}}")).toEqual([expect.stringMatching(/web\.memory\.limit is missing/)]);
+});
+
 describe("the environment goes before owl.yaml", () => {
   test("OWL_PORT changes the port and leaves the host", () => {
     expect(load('proxy: {listen: "0.0.0.0:9000"}', { OWL_PORT: "9100" }).proxy.listen).toEqual([

@@ -5,13 +5,14 @@ import type { VNode } from "preact";
 import { follow } from "../routes.ts";
 import { t } from "../text/text.ts";
 import { AuditView } from "./audit-view.tsx";
+import { JobsView } from "./jobs-view.tsx";
 import { LogsView } from "./logs-view.tsx";
 import { OverviewView } from "./overview-view.tsx";
 import { RolloutsView } from "./rollouts-view.tsx";
 import { UpdatesView } from "./updates-view.tsx";
 import { UsersView } from "./users-view.tsx";
 
-const SECTIONS = ["overview", "updates", "rollouts", "logs", "users", "audit"] as const;
+const SECTIONS = ["overview", "jobs", "updates", "rollouts", "logs", "users", "audit"] as const;
 
 export default function AdminPage({ id }: { readonly id: string | null }): VNode {
   const section = SECTIONS.find((name) => name === id) ?? "overview";
@@ -33,6 +34,7 @@ export default function AdminPage({ id }: { readonly id: string | null }): VNode
         </nav>
       </header>
       {section === "overview" && <OverviewView />}
+      {section === "jobs" && <JobsView />}
       {section === "updates" && <UpdatesView />}
       {section === "rollouts" && <RolloutsView />}
       {section === "logs" && <LogsView />}

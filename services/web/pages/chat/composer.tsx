@@ -39,7 +39,10 @@ export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }
   const field = useRef<HTMLTextAreaElement>(null);
   const chooser = useRef<HTMLInputElement>(null);
   const composing = useRef(false);
-  const files = useStore(draftFiles(conversationId));
+  // Read from the store itself: the hook's value is for a moment that of the conversation before.
+  const draft = draftFiles(conversationId);
+  useStore(draft);
+  const files = draft.get();
   const ready = readiness(files);
   const [isWaiting, setWaiting] = useState(false);
 

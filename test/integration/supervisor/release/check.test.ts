@@ -55,6 +55,18 @@ test("a configuration its code refuses is told with the place", async () => {
   });
 });
 
+test.each([
+  ["throws", "throw new Error('no moon');\n", /owld of release 9\.8\.0 does not start: Error: no moon$/],
+  ["ends at once", "process.exit(1);\n", /owld of release 9\.8\.0 does not start: .*exit code 1/],
+  ["imports what is not there", 'import "./moon.ts";\n', /does not start: Error .*moon\.ts/],
+])("one whose owld %s as soon as it is loaded is refused with its words", async (_what, text, message) => {
+  const broken = join(home, "broken");
+  await mkdir(join(broken, "supervisor"), { recursive: true });
+  await writeFile(join(broken, "supervisor/main.ts"), text);
+  const refused = { code: "release.owld", message: expect.stringMatching(message) };
+  await expect(check("", broken)).rejects.toMatchObject(refused);
+});
+
 test("one that breaks in its preflight is refused, one that has none is taken without", async () => {
   const broken = join(home, "broken");
   await mkdir(join(broken, "supervisor/wiring"), { recursive: true });

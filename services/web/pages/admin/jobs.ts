@@ -1,0 +1,190 @@
+// Jobs of everybody as the administration reads them, and the filter as the address keeps it.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ApiError, call, type ListPage } from "../api.ts";
+import { browserClock } from "../browser-time.ts";
+import { mergeRows } from "../core/job-rows.ts";
+import { failureText } from "../parts/failure.tsx";
+
+export const KINDS = ["chat", "transcription", "playbook", "schema-analysis"] as const;
+export type Kind = (typeof KINDS)[number];
+
+export const FILTERS = [
+  "unfinished",
+  "queued",
+  "running",
+  "failed",
+  "stopped",
+  "cancelled",
+  "answered",
+  "done",
+  "ended",
+] as const;
+export type Filter = (typeof FILTERS)[number];
+
+export interface JobJson {
+  readonly id: string;
+  readonly kind: Kind;
+  readonly state: Exclude<Filter, "unfinished" | "ended">;
+  readonly owner: string;
+  readonly title: string | null;
+  readonly attempt: number;
+  readonly losses: number;
+  readonly worker: string | null;
+  readonly workerLives: boolean;
+  readonly stopRequested: boolean;
+  readonly message: string | null;
+  readonly createdAt: string;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  readonly ageMs: number | null;
+  readonly acts: { readonly stop: boolean; readonly retry: "again" | "anew" | null };
+}
+
+export interface JobDetailJson extends JobJson {
+  readonly payload?: Readonly<Record<string, unknown>>;
+  readonly result?: Readonly<Record<string, unknown>>;
+  readonly waitedMs: number | null;
+  readonly ranMs: number | null;
+}
+
+export interface CountsJson {
+  readonly asOf: string;
+  readonly countedTo: number;
+  readonly kinds: readonly {
+    readonly kind: Kind;
+    readonly queued: number;
+    readonly running: number;
+    readonly failedLastDay: number;
+    readonly oldestWaitingMs: number | null;
+    readonly longestRunningMs: number | null;
+    readonly p95Ms: number | null;
+    readonly warnings: readonly {
+      readonly what: "waitsLong" | "runsLong" | "withoutWorker";
+      readonly count: number | null;
+      readonly ms: number | null;
+      readonly limitMs: number | null;
+    }[];
+  }[];
+}
+
+export interface JobQuery {
+  readonly kind: Kind | null;
+  readonly state: Filter;
+  readonly owner: string;
+}
+
+/** The filter an address names; what it cannot read is as if it were not there. */
+export function queryOf(search: string): JobQuery {
+  const found = new URLSearchParams(search);
+  return {
+    kind: KINDS.find((kind) => kind === found.get("kind")) ?? null,
+    state: FILTERS.find((state) => state === found.get("state")) ?? "unfinished",
+    owner: found.get("owner") ?? "",
+  };
+}
+
+/** The filter as an address has it: `?kind=chat&state=failed`, empty for the usual one. */
+export function searchOf({ kind, state, owner }: JobQuery): string {
+  const parts = new URLSearchParams();
+  if (kind !== null) parts.set("kind", kind);
+  if (state !== "unfinished") parts.set("state", state);
+  if (owner !== "") parts.set("owner", owner);
+  const text = parts.toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+const PAGE = 50;
+/** The most one reading gives: rows below are refreshed when the list is shown anew. */
+const MOST = 200;
+const EVERY_MS = 5_000;
+
+export interface JobList {
+  /** null: not read yet. */
+  readonly rows: readonly JobJson[] | null;
+  readonly left: ReadonlySet<string>;
+  /** New rows that are not shown yet. */
+  readonly came: number;
+  readonly hasMore: boolean;
+  readonly failed: string | null;
+  /** Reads the list from its start. */
+  readonly reload: () => void;
+  readonly more: () => void;
+}
+
+interface Shown {
+  readonly rows: readonly JobJson[] | null;
+  readonly left: ReadonlySet<string>;
+  readonly came: number;
+  readonly next: string | null;
+}
+
+const NOTHING: Shown = { rows: null, left: new Set(), came: 0, next: null };
+
+/** The jobs of a filter (`search` as in the address), kept current without moving a row. */
+export function useJobs(search: string): JobList {
+  const [shown, setShown] = useState<Shown>(NOTHING);
+  const [failed, setFailed] = useState<string | null>(null);
+  const [asked, setAsked] = useState(0);
+  const latest = useRef(shown);
+  latest.current = shown;
+  const of = useRef(search);
+
+  const page = (rest: string, signal?: AbortSignal): Promise<ListPage<JobJson>> =>
+    call(`/api/admin/jobs${search === "" ? "?" : `${search}&`}${rest}`, signal ? { signal } : {});
+
+  useEffect(() => {
+    const stop = new AbortController();
+    if (of.current !== search) setShown(NOTHING);
+    of.current = search;
+    let isFirst = true;
+    const read = async (): Promise<void> => {
+      const before = isFirst ? null : latest.current;
+      try {
+        const limit = Math.min(MOST, Math.max(PAGE, before?.rows?.length ?? 0));
+        const { items, next } = await page(`limit=${limit}`, stop.signal);
+        if (stop.signal.aborted) return;
+        setFailed(null);
+        // Nothing is read where nothing is shown: what comes is shown at once.
+        if (!before?.rows?.length) setShown({ rows: items, left: new Set(), came: 0, next });
+        else {
+          const flags = { isWhole: next === null, showsAll: before.next === null };
+          setShown({ ...mergeRows(before.rows, items, flags), next: before.next });
+        }
+        isFirst = false;
+      } catch (error) {
+        if (!stop.signal.aborted && error instanceof ApiError) setFailed(failureText(error));
+      }
+    };
+    void (async () => {
+      await read();
+      for await (const _ of browserClock.every(EVERY_MS, stop.signal)) if (!document.hidden) await read();
+    })();
+    return () => stop.abort();
+  }, [search, asked]);
+
+  return {
+    rows: shown.rows,
+    left: shown.left,
+    came: shown.came,
+    hasMore: shown.next !== null,
+    failed,
+    reload: () => setAsked((now) => now + 1),
+    more() {
+      const { next } = shown;
+      if (next === null) return;
+      page(`limit=${PAGE}&before=${encodeURIComponent(next)}`).then(
+        (answer) => {
+          if (of.current !== search) return;
+          setFailed(null);
+          setShown((now) => {
+            const known = new Set(now.rows?.map((row) => row.id));
+            const rows = [...(now.rows ?? []), ...answer.items.filter((row) => !known.has(row.id))];
+            return { ...now, rows, next: answer.next };
+          });
+        },
+        (error: unknown) => setFailed(failureText(error)),
+      );
+    },
+  };
+}
