@@ -4,6 +4,7 @@ import { type Logger, pino } from "pino";
 import type { AppConfig } from "../config/config.ts";
 import { OwlError } from "../config/errors.ts";
 import { INSTANCE_ENV } from "../config/instance-env.ts";
+import { logDestination } from "../config/log-destination.ts";
 
 export interface Instance {
   /** `worker-2` */
@@ -45,10 +46,11 @@ export function readInstance(env: NodeJS.ProcessEnv): Instance {
 
 /** The process's log: JSON lines on standard output, which is the instance's log file. */
 export function createLog(instance: string): Logger {
-  return pino({
+  const options = {
     base: { instance },
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
+    formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: ["req.headers.cookie", "req.headers.authorization"], remove: true },
-  });
+  };
+  return pino(options, logDestination(1));
 }

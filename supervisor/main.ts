@@ -14,11 +14,13 @@ import { matchListeners, takeListenFds } from "./systemd/listen-fds.ts";
 import { createSystemdNotify, takeSystemdEnvironment } from "./systemd/notify.ts";
 import { readArguments, USAGE } from "./wiring/arguments.ts";
 import { createDaemon } from "./wiring/daemon.ts";
-import { makeHome } from "./wiring/home-directories.ts";
+import { makeHome, toldByDisk } from "./wiring/home-directories.ts";
 import { createLog } from "./wiring/log.ts";
 
 const { version } = JSON.parse(readFileSync(join(CODE_ROOT, "package.json"), "utf8")) as { version: string };
 const SAME_CTRL_C_MS = 600;
+/** The state directory, once it is known. */
+let home: string | null = null;
 
 async function run(): Promise<number> {
   const asked = readArguments(process.argv.slice(2));
@@ -34,6 +36,7 @@ async function run(): Promise<number> {
     loadConfig({ file: asked.config, env: environment, cwd: process.cwd(), ...(root === undefined ? {} : { root }) });
   const config = load();
   const paths = homePaths(config.home);
+  home = paths.home;
   makeHome(paths);
   const lock = takeOwnerLock(paths.state, process.pid);
   const log = createLog();
@@ -85,7 +88,7 @@ async function run(): Promise<number> {
 
 /** The one translator of owld's failures: sentences without a stack for what a user can change, all of it for a bug. */
 function explain(caught: unknown): number {
-  const error = asError(caught);
+  const error = home === null ? asError(caught) : toldByDisk(home, asError(caught));
   if (!(error instanceof OwlError)) process.stderr.write(`owld: ${error.stack ?? error.message}\n`);
   else process.stderr.write(`owld: ${error.message}\n${error.next === undefined ? "" : `${error.next}\n`}`);
   const code = error instanceof OwlError ? error.code : "";

@@ -46,6 +46,8 @@ export interface MemberParts {
   readonly table: ProcessTable;
   readonly records: ProxyRecords;
   readonly paths: HomePaths;
+  /** Where sockets go: `paths.run`, or a short directory where its path leaves no room for their names. */
+  readonly socketDirectory: string;
   /** OWL_MARK of this home. */
   readonly mark: string;
   readonly release: string;
@@ -85,7 +87,7 @@ export function createMemberFactory(parts: MemberParts, hooks: MemberHooks): Mem
   const own = [process.execPath, ...PROXY_NODE_OPTIONS, program] as const;
   const command = parts.command ?? own;
   const compiled = join(paths.home, "cache", "node");
-  const feedSocket = (id: string): string => join(paths.run, `${id}.sock`);
+  const feedSocket = (id: string): string => join(parts.socketDirectory, `${id}.sock`);
   const exitFifo = (id: string): string => join(paths.run, `${id}.fifo`);
 
   const member = (record: ProxyRecord, running: RunningProcess, mayRoute: boolean): ProxyMember => {

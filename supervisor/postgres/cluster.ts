@@ -84,6 +84,10 @@ export async function createCluster(wanted: ClusterWanted): Promise<void> {
       signal.throwIfAborted();
       output = result.output;
     }
+    if (/No space left on device/.test(output))
+      throw new OwlError("postgres.initdb", `The disk of ${dir} is full: the database could not be created.`, {
+        next: "Free some space there (a new database takes about 60 MiB), then start Owl again.",
+      });
     throw new OwlError("postgres.initdb", `initdb failed: ${lastLines(output)}.`, {
       next: `Look at the free space and the owner of ${dir}.`,
     });

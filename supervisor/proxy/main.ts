@@ -16,6 +16,8 @@ if (OWL_PROXY_SETTINGS === undefined) {
   process.exit(2);
 }
 const settings = JSON.parse(OWL_PROXY_SETTINGS) as ProxySettings;
+// A line that cannot be written, on a full disk for one, is lost; unheard, its error would end the proxy.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 const log = createLog(systemClock, settings.id, (line) => process.stderr.write(line));
 const proxy = await createProxy({
   settings,

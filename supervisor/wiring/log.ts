@@ -2,12 +2,12 @@
 
 import { type Logger, pino } from "pino";
 import pretty from "pino-pretty";
+import { logDestination } from "../../config/log-destination.ts";
 
-/** The log. Written synchronously, so that the last words before an end are not lost. */
+/** The log. */
 export function createLog(): Logger {
   const redact = ["*.password", "*.apiKey", "*.url", "*.databaseUrl"];
-  if (!process.stderr.isTTY)
-    return pino({ base: { pid: process.pid }, redact }, pino.destination({ dest: 2, sync: true }));
+  if (!process.stderr.isTTY) return pino({ base: { pid: process.pid }, redact }, logDestination(2));
   const stream = pretty({
     destination: 2,
     sync: true,

@@ -10,6 +10,7 @@ export interface Answer {
   // Answers are read where they are used; each reader checks what it needs.
   readonly body: Readonly<Record<string, unknown>>;
   readonly error: string | null;
+  readonly retryAfter: string | null;
   readonly sentAt: number;
   readonly endedAt: number;
 }
@@ -44,11 +45,11 @@ export function createCaller(port: number): Caller {
     };
     return new Promise((resolve) => {
       let over = false;
-      const settle = (status: number | null, text: string, error: string | null) => {
+      const settle = (status: number | null, text: string, error: string | null, retryAfter: string | null = null) => {
         if (over) return;
         over = true;
         cancel();
-        resolve({ status, body: parse(text), error, sentAt, endedAt: systemClock.now() });
+        resolve({ status, body: parse(text), error, retryAfter, sentAt, endedAt: systemClock.now() });
       };
       // The whole exchange, not only silence: an answer that never ends is none.
       const cancel = systemClock.after(sending.timeoutMs ?? 40_000, () => {
@@ -62,7 +63,9 @@ export function createCaller(port: number): Caller {
         response.on("data", (chunk: string) => {
           text += chunk;
         });
-        response.on("end", () => settle(response.statusCode ?? null, text, null));
+        response.on("end", () =>
+          settle(response.statusCode ?? null, text, null, response.headers["retry-after"] ?? null),
+        );
         response.on("error", (error) => settle(null, "", error.message));
       });
       sent.on("error", (error: NodeJS.ErrnoException) => settle(null, "", error.code ?? error.message));

@@ -9,6 +9,9 @@ import { type ChaosReleases, makeObedientRoot, makeReleases } from "./releases.t
 import { reportLines } from "./report.ts";
 import { runChaos } from "./run.ts";
 
+/** 128 + SIGINT, as shells tell it. */
+const INTERRUPTED = 130;
+
 const USAGE = `npm run chaos -- [options]
   --seed N         the run's seed (default: from the clock; it is printed)
   --seeds K        K runs, with seeds N, N+1, … (default 1)
@@ -20,6 +23,15 @@ const USAGE = `npm run chaos -- [options]
   --keep           leave the home behind
   --quiet          no timeline while it runs
 faults: ${FAULT_NAMES.join(", ")}`;
+
+/** A signal must not leave a whole Owl running behind: it is stopped first. A second signal ends at once. */
+const interruption = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.on(signal, () => {
+    if (interruption.signal.aborted) process.exit(INTERRUPTED);
+    process.stderr.write("Interrupted: what runs is stopped first; once more ends at once.\n");
+    interruption.abort();
+  });
 
 async function main(): Promise<number> {
   let wanted: ReturnType<typeof read>;
@@ -65,7 +77,9 @@ async function runAll(
       load: { turns: 5, playbooks: 2, plain: 4, recordings: 8 },
       echo: wanted.quiet ? () => undefined : (line) => process.stderr.write(`${line}\n`),
       keep: wanted.keep,
+      interrupted: interruption.signal,
     }).catch((error: Error) => {
+      if (interruption.signal.aborted) throw error;
       // Not even begun, or given up in the middle: the other seeds are still run.
       process.stdout.write(`\nseed ${seed} came to no end: ${error.stack}\n`);
       return null;
@@ -121,4 +135,10 @@ function read() {
   };
 }
 
-process.exitCode = await main();
+const code = await main().catch((error: unknown) => {
+  if (!interruption.signal.aborted) throw error;
+  return INTERRUPTED;
+});
+// Of an interrupted run the load is still under way.
+if (interruption.signal.aborted) process.exit(code);
+process.exitCode = code;

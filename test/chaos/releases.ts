@@ -1,6 +1,7 @@
 // Releases for the updates of a chaos run: this very code under other versions. Two good ones, so that there is always
-// one to go to (the second brings a compatible migration), and one whose web ends at its start. Their web and worker
-// load obedient.ts first, for the faults that come from within a process; nothing else of the code is another.
+// one to go to (the second brings a compatible migration), and two whose web ends at its start; one of these brings an
+// incompatible migration, so that the database is copied, changed and put back. Their web and worker load obedient.ts
+// first, for the faults that come from within a process; nothing else of the code is another.
 
 import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,6 +15,7 @@ export interface ChaosReleases {
   readonly good: string;
   readonly migrating: string;
   readonly broken: string;
+  readonly brokenClosed: string;
   remove(): Promise<void>;
 }
 
@@ -43,17 +45,22 @@ export async function makeReleases(): Promise<ChaosReleases> {
   await chmod(dir, 0o755);
   await buildPages();
   const migrations = (await readdir(join(ROOT, "migrations"))).filter((name) => name.endsWith(".sql")).length;
-  const next = String(migrations + 1).padStart(4, "0");
+  const named = (n: number) => `migrations/${String(migrations + n).padStart(4, "0")}_chaos.sql`;
   const programs = await obedient();
+  const compatible = { [named(1)]: "-- compatible\nCREATE TABLE owl.chaos (id int);\n" };
+  const broken = {
+    ...programs,
+    "services/web/main.ts": `process.stderr.write("the new web is broken\\n"); process.exit(3);\n`,
+  };
   return {
     good: await makeRelease(dir, "9.0.1", programs),
-    migrating: await makeRelease(dir, "9.0.2", {
-      ...programs,
-      [`migrations/${next}_chaos.sql`]: "-- compatible\nCREATE TABLE owl.chaos (id int);\n",
-    }),
-    broken: await makeRelease(dir, "9.0.3", {
-      ...programs,
-      "services/web/main.ts": `process.stderr.write("the new web is broken\\n"); process.exit(3);\n`,
+    migrating: await makeRelease(dir, "9.0.2", { ...programs, ...compatible }),
+    broken: await makeRelease(dir, "9.0.3", broken),
+    // Knows the compatible one too: it may have been applied before.
+    brokenClosed: await makeRelease(dir, "9.0.4", {
+      ...broken,
+      ...compatible,
+      [named(2)]: "-- incompatible\nALTER TABLE owl.turn ADD COLUMN chaos text;\n",
     }),
     remove: () => rm(dir, { recursive: true, force: true }),
   };

@@ -43,7 +43,7 @@ export interface RunWanted {
   /** The code that is started; null: this checkout, in which no fault from within can be made. */
   readonly root: string | null;
   /** What updates go to; null: no update in this run. */
-  readonly releases: Pick<ChaosReleases, "good" | "migrating" | "broken"> | null;
+  readonly releases: Omit<ChaosReleases, "remove"> | null;
   /** Lanes of turns, playbooks, plain requests; recordings of the archive. */
   readonly load: {
     readonly turns: number;
@@ -56,6 +56,8 @@ export interface RunWanted {
   readonly echo: (line: string) => void;
   /** The home stays, for a person to look into. */
   readonly keep: boolean;
+  /** Ends the run early: the product is stopped all the same, then the run rejects. */
+  readonly interrupted?: AbortSignal;
 }
 
 /** The product's budgets in a chaos run: those of the specification, scaled down. */
@@ -118,7 +120,39 @@ ${wanted.faults.some(isHungry) ? `web: ${MEMORY}\nworker: ${MEMORY}` : ""}
   let kept = Promise.resolve();
   let figures: Report["figures"] = {};
   let injected: Report["injected"] = {};
+  const interrupted = Promise.withResolvers<never>();
+  interrupted.promise.catch(() => undefined);
+  const interrupt = (): void => interrupted.reject(new Error("It was interrupted."));
+  wanted.interrupted?.addEventListener("abort", interrupt);
+  if (wanted.interrupted?.aborted) interrupt();
   try {
+    const course = takeCourse();
+    course.catch(() => undefined);
+    await Promise.race([course, interrupted.promise]);
+  } finally {
+    watching.abort();
+    await kept;
+    left = await product.stop(wanted.keep, (still) => {
+      const broken = still.length > 0 || timeline.violations.length > 0;
+      logs = broken ? join(tmpdir(), `owl-chaos-seed-${wanted.seed}`) : null;
+      return logs;
+    });
+    if (left.length > 0) timeline.violation("processes were left behind after an orderly stop", { left });
+    else timeline.note("stopped, nothing left behind");
+    await Promise.all([model.stop(), tools.stop(), mail.stop()]);
+  }
+  return {
+    seed: wanted.seed,
+    minutes: wanted.minutes,
+    schedule,
+    injected,
+    figures,
+    violations: timeline.violations,
+    logs: wanted.keep ? product.home : logs,
+    timeline,
+  };
+
+  async function takeCourse(): Promise<void> {
     timeline.note("seed", {
       seed: wanted.seed,
       minutes: wanted.minutes,
@@ -241,28 +275,7 @@ ${wanted.faults.some(isHungry) ? `web: ${MEMORY}\nworker: ${MEMORY}` : ""}
       }
       return found;
     }
-  } finally {
-    watching.abort();
-    await kept;
-    left = await product.stop(wanted.keep, (still) => {
-      const broken = still.length > 0 || timeline.violations.length > 0;
-      logs = broken ? join(tmpdir(), `owl-chaos-seed-${wanted.seed}`) : null;
-      return logs;
-    });
-    if (left.length > 0) timeline.violation("processes were left behind after an orderly stop", { left });
-    else timeline.note("stopped, nothing left behind");
-    await Promise.all([model.stop(), tools.stop(), mail.stop()]);
   }
-  return {
-    seed: wanted.seed,
-    minutes: wanted.minutes,
-    schedule,
-    injected,
-    figures,
-    violations: timeline.violations,
-    logs: wanted.keep ? product.home : logs,
-    timeline,
-  };
 
   async function untilSteady(withinMs: number): Promise<void> {
     for (const end = systemClock.now() + withinMs; systemClock.now() < end; await systemClock.sleep(250)) {

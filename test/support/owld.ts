@@ -27,8 +27,8 @@ export interface OwldHome {
   readonly home: string;
   readonly port: number;
   readonly configFile: string;
-  /** Starts one; `preload` runs in it first. */
-  start(env?: Readonly<Record<string, string>>, preload?: string): Owld;
+  /** Starts one; `preload` runs in it first; what it says goes to `said`, the home's owld.log otherwise. */
+  start(env?: Readonly<Record<string, string>>, preload?: string, said?: string): Owld;
   write(yaml: string): void;
   /** Every process carrying this home's mark. */
   marked(): readonly MarkedProcess[];
@@ -48,9 +48,11 @@ export interface Owld {
   until(holds: (status: Status) => boolean): Promise<Status>;
 }
 
-/** `yaml` of the services; the proxy's address is added. */
-export async function createOwldHome(yaml: string): Promise<OwldHome> {
-  const home = mkdtempSync(join(tmpdir(), "owl-test-"));
+/** `yaml` of the services; the proxy's address is added. `home`: an empty directory to be it. */
+export async function createOwldHome(
+  yaml: string,
+  home: string = mkdtempSync(join(tmpdir(), "owl-test-")),
+): Promise<OwldHome> {
   const port = await freePort();
   const configFile = join(home, "owl.yaml");
   const table = createProcessTable();
@@ -64,8 +66,8 @@ export async function createOwldHome(yaml: string): Promise<OwldHome> {
     port,
     configFile,
     write,
-    start(env = {}, preload) {
-      const log = openSync(logFile, "a");
+    start(env = {}, preload, said = logFile) {
+      const log = openSync(said, "a");
       const child = spawn(join(ROOT, "supervisor/owld"), ["--config", configFile], {
         env: {
           PATH: process.env.PATH ?? "",

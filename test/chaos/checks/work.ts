@@ -205,6 +205,8 @@ export function checkPlain(
         around,
       });
     }
+    if (answer.status === 503 && answer.retryAfter === null)
+      timeline.violation("a 503 does not say when to come back", { title, answer });
     if (title === null) continue;
     const count = existing.get(title) ?? 0;
     if (count > 1) timeline.violation("a write was executed twice", { title, count, answer });

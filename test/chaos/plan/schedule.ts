@@ -48,7 +48,7 @@ export const isHungry = (name: FaultName) => name.startsWith("oom-");
 
 export const OPERATIONS = ["restart", "restart-web", "restart-worker", "restart-all", "cancel", "reexec"] as const;
 /** Those that need releases to go to. Updates come up more often: each one that meets another rollout does nothing. */
-export const UPDATES = ["update", "update", "update-broken", "rollback"] as const;
+export const UPDATES = ["update", "update", "update-broken", "update-closed", "rollback"] as const;
 export type OperationName = (typeof OPERATIONS)[number] | (typeof UPDATES)[number];
 
 export interface PlannedFault {

@@ -49,6 +49,7 @@ async function setup(
       table: processes,
       records,
       paths,
+      socketDirectory: paths.run,
       mark,
       release: "1.0.0",
       env: { PATH: process.env.PATH ?? "" },

@@ -163,9 +163,19 @@ test("a tool called twice, a lost recording, a changed text and a doubled write 
   expect(sentences()).toContain("a batch lost or doubled an item");
   expect(sentences()).toContain("a transcription is not that of an undisturbed run");
 
-  const answer = { status: 201, body: {}, error: null, sentAt: at, endedAt: at + 1 };
+  const answer = { status: 201, body: {}, error: null, retryAfter: null, sentAt: at, endedAt: at + 1 };
   checkPlain({ timeline, disturbances }, [{ title: "plain-3", answer }], ["plain-3", "plain-3"]);
   expect(sentences()).toContain("a write was executed twice");
+});
+
+test("a 503 is excused while the pages are closed, but must say when to come back", () => {
+  const { timeline, disturbances, sentences, at } = begun();
+  disturbances.open(["requests"], "update-closed");
+  const closed = { status: 503, body: {}, error: null, retryAfter: "10", sentAt: at, endedAt: at + 5_000 };
+  checkPlain({ timeline, disturbances }, [{ title: null, answer: closed }], []);
+  expect(sentences()).toEqual([]);
+  checkPlain({ timeline, disturbances }, [{ title: null, answer: { ...closed, retryAfter: null } }], []);
+  expect(sentences()).toEqual(["a 503 does not say when to come back"]);
 });
 
 test("the database's looks: an old heartbeat, too many sessions and an open transaction count when two agree", () => {
