@@ -8,6 +8,7 @@ import type { Config } from "../config/config.ts";
 import type { HomePaths } from "../config/home.ts";
 import type { Clock } from "../config/time.ts";
 import { type Instance, isLiving, numberOf } from "./core/instance.ts";
+import type { Sentence, Text } from "./core/text/text.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import { exitFifo } from "./instance-launch.ts";
 import type { Instances } from "./instances.ts";
@@ -23,6 +24,8 @@ export interface AdoptionParts {
   readonly book: InstanceBook;
   readonly instances: Instances;
   readonly journal: Journal;
+  /** What is written down is written once, in this. */
+  readonly record: Text;
   readonly spawner: Spawner;
   readonly table: ProcessTable;
   readonly paths: HomePaths;
@@ -41,9 +44,9 @@ export interface Adopted {
 }
 
 /** One sentence for `status`. */
-export function describeStrays(strays: readonly MarkedProcess[]): string {
+export function describeStrays(strays: readonly MarkedProcess[]): Sentence {
   const named = strays.map(({ identity, command }) => `${identity.pid} (${command})`).join(", ");
-  return `Processes of earlier instances nobody owns live on: ${named}. End them by hand when they are not wanted.`;
+  return ({ warnings }) => warnings.strays(named);
 }
 
 /** Takes over everything that lives; to be called before the first decision. */
@@ -103,7 +106,7 @@ function adoptRecorded(parts: AdoptionParts, instance: Instance, marked: readonl
     type: "instance.adopted",
     service: instance.service,
     instance: id,
-    message: `${id} (pid ${written.pid}) is adopted.`,
+    message: parts.record.recorded.instance.adopted(id, written.pid),
   });
   return written.pid;
 }
@@ -141,7 +144,7 @@ function adoptUnrecorded(parts: AdoptionParts, found: MarkedProcess): boolean {
     deadline: { kind: "health", atMs: now + parts.config.rollout.healthTimeoutMs },
     rollout: null,
     replaces: null,
-    replaceCause: unreachable ? "it was found without a record of where it listens" : null,
+    replaceCause: unreachable ? parts.record.recorded.cause.unreachable : null,
     cause: null,
     wasKilled: false,
     restarts: 0,
@@ -156,7 +159,7 @@ function adoptUnrecorded(parts: AdoptionParts, found: MarkedProcess): boolean {
     type: "instance.adopted",
     service: found.service,
     instance: found.instance,
-    message: `${found.instance} (pid ${found.identity.pid}) had no record and is adopted by its mark.`,
+    message: parts.record.recorded.instance.adoptedByMark(found.instance, found.identity.pid),
   });
   return true;
 }

@@ -3,6 +3,8 @@
 
 import { asError } from "../config/errors.ts";
 import type { Clock } from "../config/time.ts";
+import { wordsOf } from "./core/text/refusal.ts";
+import type { Sentence } from "./core/text/text.ts";
 import type { DatabaseService } from "./ports.ts";
 
 const RETRY_MS = 5_000;
@@ -14,7 +16,7 @@ export interface DatabaseStartParts {
   /** Does anything run already? */
   readonly isAnyRunning: () => boolean;
   /** Why it is not up, or null once it is. */
-  readonly warn: (message: string | null) => void;
+  readonly warn: (message: Sentence | null) => void;
 }
 
 /** Resolves once it is up, or aborted. Rejects when it did not start and nothing runs. */
@@ -26,9 +28,8 @@ export async function startDatabase(parts: DatabaseStartParts, signal: AbortSign
       return;
     } catch (caught) {
       if (signal.aborted) return;
-      const error = asError(caught);
-      if (!parts.isAnyRunning()) throw error;
-      parts.warn(`The database did not start: ${error.message}`);
+      if (!parts.isAnyRunning()) throw asError(caught);
+      parts.warn((text) => text.warnings.database(wordsOf(caught, text).sentence));
       await parts.clock.sleep(RETRY_MS, signal).catch(() => undefined);
       if (signal.aborted) return;
     }

@@ -7,6 +7,7 @@ import type { Config, ServiceConfig } from "../config/config.ts";
 import { asError } from "../config/errors.ts";
 import type { Clock } from "../config/time.ts";
 import { type Instance, isDue, isLiving } from "./core/instance.ts";
+import type { Text } from "./core/text/text.ts";
 import type { HealthWatch } from "./health-watch.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import type { Milestone } from "./instances.ts";
@@ -24,6 +25,8 @@ export interface DepartureParts {
   readonly store: Pick<Store, "atomically">;
   readonly book: InstanceBook;
   readonly journal: Journal;
+  /** What is written down is written once, in this. */
+  readonly record: Text;
   readonly table: ProcessTable;
   readonly proxies: Pick<ProxySet, "idle" | "moveStreams">;
   readonly routing: Routing;
@@ -46,6 +49,7 @@ export interface Departure {
 
 export function createDeparture(parts: DepartureParts): Departure {
   const { clock, book, journal, table } = parts;
+  const { recorded } = parts.record;
   const idleWaits = new Map<string, AbortController>();
 
   const serviceOf = (name: string): ServiceConfig | null =>
@@ -68,7 +72,7 @@ export function createDeparture(parts: DepartureParts): Departure {
         type: "instance.leaving",
         service: instance.service,
         instance: id,
-        message: `${id} is taken out: ${cause}.`,
+        message: recorded.instance.leaving(id, cause),
       });
     });
   }
@@ -95,7 +99,7 @@ export function createDeparture(parts: DepartureParts): Departure {
       if (isDue(instance, clock.monotonicMs())) signal(instance);
       else if (!idleWaits.has(id)) waitUntilIdle(id);
     } else if (instance.state === "draining" && isDue(instance, clock.monotonicMs())) {
-      kill(id, `its grace of ${instance.stop.graceMs / 1_000} s is over`);
+      kill(id, recorded.cause.grace(instance.stop.graceMs / 1_000));
     } else if (instance.state === "stopping" && isDue(instance, clock.monotonicMs())) {
       // Written but perhaps not sent (owld was killed in between), or survived so far: SIGKILL may come twice.
       book.set(id, { deadline: { kind: "grace", atMs: clock.monotonicMs() + KILL_AGAIN_MS } });
@@ -144,7 +148,8 @@ export function createDeparture(parts: DepartureParts): Departure {
     }
     parts.store.atomically(() => {
       book.set(instance.id, { leaving: "signalled" });
-      const message = `${instance.id} got ${instance.stop.signal} and has ${instance.stop.graceMs / 1_000} s.`;
+      const { signal, graceMs } = instance.stop;
+      const message = recorded.instance.draining(instance.id, signal, graceMs / 1_000);
       journal.write({ type: "instance.draining", service: instance.service, instance: instance.id, message });
       parts.milestone(instance, "draining", 0);
     });
@@ -168,7 +173,7 @@ export function createDeparture(parts: DepartureParts): Departure {
         cause: instance.cause ?? cause,
       });
       book.move(id, "killed");
-      const message = `${id} is killed: ${cause}.`;
+      const message = recorded.instance.killing(id, cause);
       journal.write({ type: "instance.killing", service: instance.service, instance: id, message });
     });
     killGroup(instance);

@@ -4,6 +4,7 @@
 import { asError } from "../config/errors.ts";
 import type { Clock } from "../config/time.ts";
 import type { Instance } from "./core/instance.ts";
+import type { Text } from "./core/text/text.ts";
 import type { Journal } from "./journal.ts";
 import type { ProcessTable } from "./ports.ts";
 
@@ -20,6 +21,8 @@ export function createExitedLookout(parts: {
   readonly table: ProcessTable;
   readonly mark: string;
   readonly journal: Journal;
+  /** What is written down is written once, in this. */
+  readonly record: Text;
   readonly failed: (error: Error) => void;
 }): ExitedLookout {
   const gone = new Map<string, Instance>();
@@ -34,7 +37,7 @@ export function createExitedLookout(parts: {
         const instance = exited.get(found.instance);
         if (instance === undefined || found.identity.pid === instance.identity?.pid) continue;
         const { pid } = found.identity;
-        const message = `${instance.id} is gone but left process ${pid} (${found.command}) behind.`;
+        const message = parts.record.recorded.instance.leftOver(instance.id, pid, found.command);
         parts.journal.write({
           type: "instance.leftOver",
           service: instance.service,

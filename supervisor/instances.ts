@@ -15,6 +15,7 @@ import { UNHEALTHY_LIMIT_MS } from "./core/health.ts";
 import { type Instance, type InstanceTarget, isDue, isLiving } from "./core/instance.ts";
 import { afterCrash, recentCrashes } from "./core/restart-policy.ts";
 import type { Action } from "./core/rollout.ts";
+import type { Text } from "./core/text/text.ts";
 import { createDeparture } from "./departure.ts";
 import type { HealthWatch } from "./health-watch.ts";
 import type { InstanceBook } from "./instance-book.ts";
@@ -31,6 +32,8 @@ export interface InstanceParts {
   readonly store: Store;
   readonly book: InstanceBook;
   readonly journal: Journal;
+  /** What is written down is written once, in this. */
+  readonly record: Text;
   readonly measures: Measures;
   readonly spawner: Spawner;
   readonly table: ProcessTable;
@@ -80,6 +83,8 @@ export interface Instances {
 
 export function createInstances(parts: InstanceParts): Instances {
   const { clock, book, journal, table, paths, oomKills } = parts;
+  const { recorded } = parts.record;
+  const say = recorded.instance;
   const running = new Map<string, RunningProcess>();
   const departure = createDeparture(parts);
   /** Leader gone, group killed, not yet empty. */
@@ -131,7 +136,7 @@ export function createInstances(parts: InstanceParts): Instances {
       parts.milestone(instance, "start", 0);
       book.add(instance);
       if (followed !== null) forget(followed);
-      journal.write({ type: "instance.starting", service: service.name, instance: id, message: `${id} is started.` });
+      journal.write({ type: "instance.starting", service: service.name, instance: id, message: say.starting(id) });
       parts.milestone(instance, "starting", 0);
     });
     void launch(instance, service);
@@ -195,8 +200,9 @@ export function createInstances(parts: InstanceParts): Instances {
     crashes.set(instance.service, seen);
     const readyForMs = instance.readyMs === null ? 0 : now - instance.readyMs;
     const verdict = afterCrash(instance.attempt, readyForMs, seen, now);
-    const how = failure ?? describeExit(lastExit);
-    const message = `${instance.id} ${failure === null ? `ended unasked (${how})` : `did not start: ${how}`}; ${verdict.reason}.`;
+    const how = failure ?? describeExit(lastExit, recorded);
+    const next = verdict.reason(recorded);
+    const message = failure === null ? say.crashed(instance.id, how, next) : say.notStarted(instance.id, how, next);
     const facts = { service: instance.service, instance: instance.id, message };
     book.move(instance.id, "crashed", {
       deadline: { kind: "backoff", atMs: now + verdict.delayMs },
@@ -211,7 +217,7 @@ export function createInstances(parts: InstanceParts): Instances {
       journal.write({
         type: "service.crashLooping",
         ...facts,
-        message: `${instance.service} is crash-looping: ${message}`,
+        message: say.crashLooping(instance.service, message),
       });
     parts.gone(instance);
   }
@@ -219,7 +225,7 @@ export function createInstances(parts: InstanceParts): Instances {
   function ended(instance: Instance, lastExit: LastExit): void {
     const drainMs = sinceMs(instance.signalledMs);
     const event = instance.wasKilled ? "killed" : "stopped";
-    const message = `${instance.id} ${instance.wasKilled ? "was killed" : "has stopped"} (${instance.cause ?? "asked to"}; ${describeExit(lastExit)}).`;
+    const message = say[event](instance.id, instance.cause, describeExit(lastExit, recorded));
     // One write: a later owld finds it gone and told of, or neither.
     parts.store.atomically(() => {
       book.move(instance.id, "ended", { lastExit });
@@ -253,7 +259,7 @@ export function createInstances(parts: InstanceParts): Instances {
       type: "instance.routed",
       service: instance.service,
       instance: instance.id,
-      message: `${instance.id} gets requests.`,
+      message: say.routed(instance.id),
     });
     parts.milestone(instance, "routed", sinceMs(instance.startedMs));
   }
@@ -262,14 +268,14 @@ export function createInstances(parts: InstanceParts): Instances {
     const { id, service } = instance;
     if (instance.deadline?.kind === "health") {
       const limit = parts.config().rollout.healthTimeoutMs / 1_000;
-      const message = `${id} was not ready within ${limit} s.`;
+      const message = say.late(id, limit);
       book.move(id, "tooLate", {
         deadline: { kind: "unhealthy", atMs: clock.monotonicMs() + UNHEALTHY_LIMIT_MS },
         cause: message,
       });
       journal.write({ type: "instance.unhealthy", service, instance: id, message });
     } else if (instance.deadline?.kind === "unhealthy") {
-      const cause = instance.replaceCause ?? `unhealthy for ${UNHEALTHY_LIMIT_MS / 1_000} s`;
+      const cause = instance.replaceCause ?? recorded.cause.unhealthy(UNHEALTHY_LIMIT_MS / 1_000);
       book.set(id, { deadline: null, replaceCause: instance.readyMs === null ? null : cause });
       // Never ready, so it serves nobody: it goes at once, as if it had crashed.
       if (instance.readyMs === null) departure.killGroup(instance);
@@ -301,7 +307,7 @@ export function createInstances(parts: InstanceParts): Instances {
           type: "instance.ready",
           service: before.service,
           instance: id,
-          message: `${id} is ready.`,
+          message: say.ready(id),
           data: { tookMs },
         });
         parts.milestone(moved, "ready", tookMs);
@@ -316,7 +322,7 @@ export function createInstances(parts: InstanceParts): Instances {
         type: "instance.unhealthy",
         service: moved.service,
         instance: id,
-        message: `${id} failed its checks: ${why}.`,
+        message: say.failing(id, why),
       });
     },
     advance() {

@@ -2,16 +2,16 @@
 // said among the warnings of `status`. Invariant: a question without an answer leaves what was said before.
 
 import type { Clock } from "../config/time.ts";
+import type { Sentence } from "./core/text/text.ts";
 
 const EVERY_MS = 60_000;
 const KEY = "newerJobs";
 
 export interface NewerJobsParts {
   readonly clock: Pick<Clock, "every">;
-  readonly warnings: Map<string, string>;
+  readonly warnings: Map<string, Sentence>;
   /** How many wait; null: the release does not say which formats it knows, or there is no database to ask. */
   readonly count: () => Promise<number | null>;
-  readonly sentence: (count: number) => string;
   readonly failed: (error: unknown) => void;
 }
 
@@ -21,7 +21,7 @@ export interface NewerJobs {
   stop(): Promise<void>;
 }
 
-export function createNewerJobs({ clock, warnings, count, sentence, failed }: NewerJobsParts): NewerJobs {
+export function createNewerJobs({ clock, warnings, count, failed }: NewerJobsParts): NewerJobs {
   const lifetime = new AbortController();
   const aborted = Promise.withResolvers<null>();
   let loop: Promise<void> | null = null;
@@ -31,7 +31,7 @@ export function createNewerJobs({ clock, warnings, count, sentence, failed }: Ne
       // A database that hangs does not keep owld from stopping: its answer is then nobody's.
       const waiting = await Promise.race([count(), aborted.promise]);
       if (waiting === null) return;
-      if (waiting > 0) warnings.set(KEY, sentence(waiting));
+      if (waiting > 0) warnings.set(KEY, (text) => text.warnings.newerJobs(waiting));
       else warnings.delete(KEY);
     } catch (error) {
       failed(error);

@@ -8,6 +8,7 @@ import { asError, invariant, OwlError } from "../config/errors.ts";
 import { addressList, addressName, listenAddresses, type RoutingTable } from "../config/proxy-feed.ts";
 import { createCondition } from "./condition.ts";
 import { NO_COUNTERS, retireCounters, sumCounters } from "./core/proxy-sums.ts";
+import type { Text } from "./core/text/text.ts";
 import type { ProxyRecord, ProxySet } from "./ports.ts";
 import { type HeldListener, holdListener } from "./process/held-listeners.ts";
 import { logPath } from "./process/log-text.ts";
@@ -44,10 +45,13 @@ export interface ProxySetParts extends MemberParts {
   /** systemd's listening descriptors in the order of `proxy.listen`; empty: owld binds. */
   readonly listenFds: readonly number[];
   readonly notice: (notice: ProxyNotice) => void;
+  /** What is written down is written once, in this. */
+  readonly record: Text;
 }
 
 export function createProxySet(parts: ProxySetParts): ProxySet {
   const { clock, records, table: processes } = parts;
+  const say = parts.record.recorded.proxy;
   const condition = createCondition();
   const members = new Set<ProxyMember>();
   const lifetime = new AbortController();
@@ -93,13 +97,13 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
     members.add(member);
     // Settled by `gone` alone; it never rejects.
     void member.running.exited.then((report) => {
-      const how = !report.known ? "" : report.signal !== null ? ` (${report.signal})` : ` (exit code ${report.code})`;
+      const how = report.known ? (report.signal ?? parts.record.recorded.exit.code(report.code)) : null;
       gone(member, how);
     });
     return member;
   }
 
-  function gone(member: ProxyMember, how: string): void {
+  function gone(member: ProxyMember, how: string | null): void {
     if (!members.delete(member)) return;
     // Its end may be seen before its word that it has handed over.
     const heir = member.heir === null ? undefined : factory.strays(members).find(({ id }) => id === member.heir);
@@ -111,9 +115,9 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
     if (last !== null) retired = sumCounters([retired, retireCounters(last)]);
     factory.forget(member);
     if (member.draining || member.lost || stopping) {
-      parts.notice({ type: "proxy.exited", proxy: member.id, message: `${member.id} has ended${how}.` });
+      parts.notice({ type: "proxy.exited", proxy: member.id, message: say.exited(member.id, how) });
     } else {
-      parts.notice({ type: "proxy.crashed", proxy: member.id, message: `${member.id} ended unasked${how}.` });
+      parts.notice({ type: "proxy.crashed", proxy: member.id, message: say.crashed(member.id, how) });
       const now = clock.monotonicMs();
       crashes = now - lastCrashMs > CALM_MS ? 1 : crashes + 1;
       lastCrashMs = now;
@@ -193,7 +197,7 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
         },
         AbortSignal.any([limit.signal, lifetime.signal]),
       );
-      parts.notice({ type: "proxy.ready", proxy: member.id, message: `${member.id} listens.` });
+      parts.notice({ type: "proxy.ready", proxy: member.id, message: say.ready(member.id) });
     } finally {
       cancel();
     }
@@ -228,7 +232,7 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
   function noteDraining(member: ProxyMember): void {
     member.draining = true;
     factory.noteDraining(member);
-    parts.notice({ type: "proxy.draining", proxy: member.id, message: `${member.id} finishes what it has.` });
+    parts.notice({ type: "proxy.draining", proxy: member.id, message: say.draining(member.id) });
     killAfterDrain(member);
     condition.changed();
   }
@@ -257,8 +261,8 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
   function giveUp(member: ProxyMember): void {
     member.lost = true;
     const connected = member.client.hello() !== null;
-    const what = connected ? "does not answer" : "cannot be reached any more";
-    parts.notice({ type: "proxy.hung", proxy: member.id, message: `${member.id} ${what} and is replaced.` });
+    const message = connected ? say.silent(member.id) : say.unreachable(member.id);
+    parts.notice({ type: "proxy.hung", proxy: member.id, message });
     if (connected || (held.size === 0 && parts.listenFds.length === 0)) {
       // It hangs, so it serves nobody; or its listeners are needed back.
       kill(member);
@@ -287,7 +291,7 @@ export function createProxySet(parts: ProxySetParts): ProxySet {
     add(member);
     if (record.draining) killAfterDrain(member);
     else if (stopping) drain(member);
-    parts.notice({ type: "proxy.adopted", proxy: member.id, message: `${member.id} was adopted.` });
+    parts.notice({ type: "proxy.adopted", proxy: member.id, message: say.adopted(member.id) });
   }
 
   function drainExtra(): void {

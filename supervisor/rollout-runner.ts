@@ -17,6 +17,7 @@ import type { Instance } from "./core/instance.ts";
 import { NO_COST, withJobs } from "./core/ledger.ts";
 import type { RolloutFacts } from "./core/rollout.ts";
 import { advanceSteps, closeSteps, type LastRollout } from "./core/rollout-plan.ts";
+import type { Text } from "./core/text/text.ts";
 import { createFeed } from "./feed.ts";
 import type { Milestone } from "./instances.ts";
 import type { Journal } from "./journal.ts";
@@ -89,6 +90,8 @@ export interface RolloutRunnerParts {
   readonly clock: Clock;
   readonly store: Store;
   readonly journal: Journal;
+  /** What is written down is written once, in this. */
+  readonly record: Text;
   readonly bootId: string;
   readonly counters: () => ProxyCounters;
   /** Has the proxies tell their counters anew; never rejects, bounded. */
@@ -104,6 +107,7 @@ const OWN = "owl";
 
 export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
   const { clock, store, journal } = parts;
+  const say = parts.record.recorded.rollout;
   const rollouts = new Map<number, StoredRollout>();
   for (const [number, rollout] of store.all<StoredRollout>("rollout")) rollouts.set(Number(number), rollout);
   const feed = createFeed<{ readonly rollout: string; readonly event: RolloutEvent | null }>();
@@ -215,14 +219,12 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
         places: {},
         failure: null,
         cancelled: false,
-        open: options?.open ?? false,
+        ...options,
         estimate,
-        notes: options?.notes ?? [],
-        askedBy: options?.askedBy,
         ledger: NO_COST,
         base: { failures, retries, streamsMoved },
       });
-      const message = `${idOf(rollout)} (${kind}) replaces ${targets.length} instances.${(options?.notes ?? []).map((note) => ` ${note}`).join("")}`;
+      const message = [say.started(idOf(rollout), kind, targets.length), ...(options?.notes ?? [])].join(" ");
       journal.write({ type: "rollout.started", rollout: idOf(rollout), message });
       return shown(rollout);
     },
@@ -264,7 +266,7 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
           const now = current();
           if (now === null) return;
           const text = found.slice(-LINES).join("\n");
-          put({ ...now, failure: text === "" ? reason : `${reason}\nIts last lines:\n${text}` });
+          put({ ...now, failure: text === "" ? reason : `${reason}\n${say.lastLines}\n${text}` });
         });
     },
     cancel() {
@@ -274,7 +276,7 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
         journal.write({
           type: "rollout.cancelling",
           rollout: idOf(rollout),
-          message: `${idOf(rollout)} ends after its current step.`,
+          message: say.cancelling(idOf(rollout)),
         });
       return shown(put({ ...rollout, cancelled: true }));
     },
@@ -308,7 +310,7 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
       journal.write({
         type: `rollout.${ended.state}`,
         rollout: id,
-        message: `${id} ${ended.state === "succeeded" ? "has succeeded" : ended.state === "failed" ? "has failed" : "was cancelled"}.${reason === null ? "" : ` ${reason}`}`,
+        message: `${say[closing?.state ?? state](id)}${reason === null ? "" : ` ${reason}`}`,
         data: { ledger: ended.ledger },
       });
       feed.publish({ rollout: id, event: null });

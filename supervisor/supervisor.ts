@@ -9,6 +9,7 @@ import type { Clock } from "../config/time.ts";
 import { isLiving } from "./core/instance.ts";
 import { type Action, decide, type World } from "./core/rollout.ts";
 import type { RoutedService } from "./core/routing-table.ts";
+import type { Text } from "./core/text/text.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import type { Instances } from "./instances.ts";
 import type { Measures } from "./measures.ts";
@@ -24,6 +25,8 @@ const ROUNDS = 1_000;
 const RETRY_STORE_MS = 1_000;
 
 export interface SupervisorParts {
+  /** What is written down is written once, in this. */
+  readonly record: Text;
   readonly clock: Clock;
   readonly log: Logger;
   readonly store: Store;
@@ -64,6 +67,7 @@ export interface Supervisor {
 /** `wake` of the returned loop is to be called whenever a fact changed. */
 export function createSupervisor(parts: SupervisorParts): Supervisor {
   const { clock, book, instances, rollouts, routing, store } = parts;
+  const record = parts.record.recorded;
   const lifetime = new AbortController();
   const empty = Promise.withResolvers<void>();
   let active = false;
@@ -74,6 +78,7 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
   function world(): World {
     const config = parts.config();
     return {
+      text: record,
       services: config.services.map((service) => {
         const peak = parts.measures.of(service.name).peakRssBytes;
         return {
@@ -150,11 +155,11 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
     const instance = book.get(id);
     if (instance === null) return false;
     const exit = instance.lastExit;
-    const how = exit?.known ? (exit.signal ?? `exit code ${exit.code ?? "unknown"}`) : "exit code not known";
-    const reason =
-      instance.cause ?? (exit === null ? `${id} did not become ready.` : `${id} ended before it was ready (${how}).`);
+    const t = record.rollout;
+    const how = exit?.known ? (exit.signal ?? t.exitCode(exit.code)) : t.exitUnknown;
+    const reason = instance.cause ?? (exit === null ? t.notReady(id) : t.endedEarly(id, how));
     rollouts.fail(instance, reason, parts.logs.tail(id, 50));
-    if (isLiving(instance)) instances.kill(id, "the rollout failed over it");
+    if (isLiving(instance)) instances.kill(id, record.cause.rolloutFailed);
     else instances.discard(id);
     return true;
   }
@@ -168,11 +173,11 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
       const one = book.get(target);
       return one !== null && one.wanted === "down" && isLiving(one);
     });
-    const still = draining.length === 0 ? null : `Still draining, each within its grace: ${list(draining)}.`;
+    const still = draining.length === 0 ? null : record.rollout.stillDraining(list(draining));
     const summary =
       fresh.length + left.length === 0
-        ? "No instance was replaced."
-        : `New: ${list(fresh.map(({ id }) => id))}. Old: ${list(left)}. Go on with: owlctl restart`;
+        ? record.rollout.noneReplaced
+        : record.rollout.left(list(fresh.map(({ id }) => id)), list(left));
     rollouts.end(
       state,
       [state === "cancelled" ? summary : null, still].filter((one) => one !== null).join(" ") || null,
@@ -212,7 +217,7 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
       return empty.promise;
     },
     killAll() {
-      for (const instance of book.all()) instances.kill(instance.id, "a second signal asked for it");
+      for (const instance of book.all()) instances.kill(instance.id, record.cause.secondSignal);
     },
     letGo() {
       active = false;
@@ -224,5 +229,5 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
 }
 
 function list(ids: readonly string[]): string {
-  return ids.length === 0 ? "none" : ids.join(", ");
+  return ids.join(", ");
 }

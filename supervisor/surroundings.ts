@@ -8,6 +8,7 @@ import type { Clock } from "../config/time.ts";
 import { formatSize } from "../config/units.ts";
 import { assessBudget, overDeclared } from "./core/connection-budget.ts";
 import { isLiving, isServing } from "./core/instance.ts";
+import type { Sentence, Text } from "./core/text/text.ts";
 import type { InstanceBook } from "./instance-book.ts";
 import type { Journal } from "./journal.ts";
 import type { Measures } from "./measures.ts";
@@ -29,6 +30,8 @@ export interface SurroundingsParts {
   readonly clock: Clock;
   readonly book: InstanceBook;
   readonly journal: Journal;
+  /** What is written down is written once, in this. */
+  readonly record: Text;
   readonly measures: Measures;
   readonly wishes: ServiceWishes;
   readonly sampler: UsageSampler;
@@ -49,13 +52,14 @@ export interface Surroundings {
   connections(): ConnectionsStatus | null;
   workers(): readonly WorkerStatus[] | null;
   /** Instances that opened more connections than they declared. */
-  warnings(): readonly string[];
+  warnings(): readonly Sentence[];
   connectionLimit(): number | null;
   freeMemoryBytes(): number | null;
 }
 
 export function createSurroundings(parts: SurroundingsParts): Surroundings {
   const { clock, book, journal } = parts;
+  const { cause: causes, instance: say } = parts.record.recorded;
   const lifetime = new AbortController();
   let loop: Promise<void> | null = null;
   let usage: ReadonlyMap<number, Usage> = new Map();
@@ -78,10 +82,10 @@ export function createSurroundings(parts: SurroundingsParts): Surroundings {
       parts.measures.noteMemory(instance.service, rssBytes);
       const limit = parts.config().services.find(({ name }) => name === instance.service)?.memoryLimitBytes ?? null;
       if (limit === null || rssBytes <= limit || !isServing(instance) || instance.replaceCause !== null) continue;
-      const cause = `it uses ${formatSize(rssBytes)}, over its limit of ${formatSize(limit)}`;
+      const cause = causes.memory(formatSize(rssBytes), formatSize(limit));
       book.set(instance.id, { replaceCause: cause });
       const { id, service } = instance;
-      journal.write({ type: "instance.overMemory", service, instance: id, message: `${id} is replaced: ${cause}.` });
+      journal.write({ type: "instance.overMemory", service, instance: id, message: say.replaced(id, cause) });
     }
   }
 
@@ -101,10 +105,10 @@ export function createSurroundings(parts: SurroundingsParts): Surroundings {
       const wasReady = instance !== null && isLiving(instance) && instance.readyMs !== null;
       if (!wasReady || instance.leaving !== null || instance.replaceCause !== null) continue;
       if (worker.heartbeatAgeMs <= parts.config().heartbeat.stalledAfterMs) continue;
-      const cause = `no heartbeat for ${Math.round(worker.heartbeatAgeMs / 1_000)} s while its process lives`;
+      const cause = causes.silent(Math.round(worker.heartbeatAgeMs / 1_000));
       book.set(worker.id, { replaceCause: cause });
       const lines = await parts.logs.tail(worker.id, 20);
-      const message = `${worker.id} hangs (${cause}) and is replaced.`;
+      const message = say.hung(worker.id, cause);
       journal.write({
         type: "instance.hung",
         service: instance.service,

@@ -71,6 +71,7 @@ const RESTS = { workers: false, web: false } as const;
 
 export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
   const { store, rollouts, journal } = parts;
+  const words = parts.record.recorded.update;
   const lifetime = new AbortController();
   let running: Promise<void> | null = null;
   let course = recorded(store);
@@ -97,12 +98,12 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
   async function take(present: UpdateCourse): Promise<string | null> {
     const { step } = present;
     const say = (message: string): void => rollouts.step(step, "running", message);
-    say(`${step} begins`);
+    say(words.begins(step));
     try {
       if (obstacle !== null) throw obstacle;
       const facts = await parts.steps[step](present, say, lifetime.signal);
       if (facts !== undefined && course !== null) put({ ...course, ...facts });
-      rollouts.step(step, "done", `${step} is done`);
+      rollouts.step(step, "done", words.done(step));
       return null;
     } catch (caught) {
       if (lifetime.signal.aborted) throw caught;
@@ -127,8 +128,8 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
         return;
       }
       const failure = await take(course);
-      const turned = failure ?? (cancelled(course) ? "It was cancelled." : null);
-      const next = afterStep(course, turned);
+      const turned = failure ?? (cancelled(course) ? words.cancelled : null);
+      const next = afterStep(course, turned, parts.record.recorded);
       if (next.next === "step") {
         put({ ...course, step: next.step, failure: course.failure ?? turned });
         continue;
@@ -162,7 +163,7 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
       const facts = rollouts.facts();
       if (course === null) {
         // Only an owld that wrote the two apart can have left it so.
-        if (facts?.open === true) rollouts.close("failed", "owld was stopped before it had begun.");
+        if (facts?.open === true) rollouts.close("failed", words.neverBegan);
         return;
       }
       const { id, step, outcome } = course;
@@ -170,7 +171,7 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
         put(null);
         return;
       }
-      const message = `${id} goes on with ${outcome === null ? step : "its end"}.`;
+      const message = words.resumed(id, outcome === null ? step : null);
       journal.write({ type: "update.resumed", rollout: id, message });
       start();
     },

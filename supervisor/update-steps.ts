@@ -44,8 +44,6 @@ export interface UpdateStepParts {
 
 const LOOK_MS = 100;
 const LINES = 5;
-/** As rollout-runner.ts says it. */
-const LAST_LINES = "Its last lines:";
 const SAY_MS = 5_000;
 
 /** Throws `preflight.failed` naming every check that failed, whose preflight it was, and the first one's command. */
@@ -62,6 +60,7 @@ function refuseFailed(lines: readonly PreflightLine[], release: string | null): 
 
 export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<CourseStep, TakeStep>> {
   const { clock, book } = parts;
+  const { update: words, rollout } = parts.record.recorded;
   const bundled = (): readonly ServiceConfig[] => parts.config().services.filter((service) => service.bundled);
   const isWeb = (name: string): boolean => bundled().some((one) => one.name === name && one.routes.length > 0);
   const ours = (): readonly Instance[] =>
@@ -90,18 +89,20 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
       living()
         .map((one) => {
           const sinceMs = clock.monotonicMs() - (one.signalledMs ?? clock.monotonicMs());
-          return `${one.id} (${Math.round(sinceMs / 1_000)} s of ${Math.round(one.stop.graceMs / 1_000)} s)`;
+          return words.graceLeft(one.id, Math.round(sinceMs / 1_000), Math.round(one.stop.graceMs / 1_000));
         })
         .join(", ");
     if (living().length > 0)
       say(
-        `asked to stop: ${living()
-          .map(({ id }) => id)
-          .join(", ")}`,
+        words.askedToStop(
+          living()
+            .map(({ id }) => id)
+            .join(", "),
+        ),
       );
     await waitFor(
       () => living().length === 0,
-      () => `waiting for ${named()}`,
+      () => words.waitingFor(named()),
       say,
       signal,
     );
@@ -113,9 +114,9 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
   /** `why`, and what the bad instance said last where that is not in it yet. */
   async function withLastLines(why: string, release: ReleaseRef): Promise<string> {
     const bad = badOf(release);
-    if (bad === undefined || why.includes(LAST_LINES)) return why;
+    if (bad === undefined || why.includes(rollout.lastLines)) return why;
     const lines = await parts.tail(bad.id, LINES).catch(() => []);
-    return lines.length === 0 ? why : `${why}\n${LAST_LINES}\n${lines.join("\n")}`;
+    return lines.length === 0 ? why : `${why}\n${rollout.lastLines}\n${lines.join("\n")}`;
   }
 
   /** Why the instances of that release are no good, or null. */
@@ -125,8 +126,8 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
     const bad = badOf(release);
     if (bad === undefined) return null;
     const exit = bad.lastExit;
-    const how = exit?.known ? (exit.signal ?? `exit code ${exit.code ?? "unknown"}`) : null;
-    return `${bad.id} ${how === null ? (bad.cause ?? "did not become ready in time") : `ended by itself (${how})`}.`;
+    const how = exit?.known ? (exit.signal ?? rollout.exitCode(exit.code)) : null;
+    return how === null ? words.bad(bad.id, bad.cause) : words.endedByItself(bad.id, how);
   }
 
   function complete(release: ReleaseRef): boolean {
@@ -148,10 +149,10 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
       standing.map(({ id }) => id),
       planSteps(standing, isWeb),
     );
-    say(`starting ${release.version}`);
+    say(words.starting(release.version));
     await waitFor(
       () => complete(release) || (!isBack(course) && trouble(release) !== null),
-      () => `waiting until ${release.version} serves alone`,
+      () => words.waitingAlone(release.version),
       say,
       signal,
     );
@@ -188,7 +189,7 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
   return {
     async stage(course, say, signal) {
       invariant(course.source !== null, "an update has a source");
-      say(`reading ${course.source}`);
+      say(words.reading(course.source));
       const { version, path } = await parts.stage(course.source, signal);
       // A repeated staging finds its own work there: what lay here before the update began decides.
       return { to: { version, path }, staged: !course.present.includes(version) };
@@ -208,7 +209,7 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
       invariant(course.to !== null, "a release is staged before it is compared");
       const plan = await parts.compare(course, await parts.manifest(course.to));
       if (plan.verdict === "refused") throw new Refusal(plan.code, plan.words);
-      say(plan.workers === "overlap" ? "old and new workers may overlap" : "workers drain first");
+      say(plan.workers === "overlap" ? words.overlap : words.drainFirst);
       return { plan };
     },
     async migrate(course, say, signal) {
@@ -241,12 +242,12 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
       invariant(course.to !== null, "a release serves before it is confirmed");
       const release = course.to;
       const untilMs = clock.monotonicMs() + parts.config().rollout.confirmMs;
-      say(`watching ${release.version} for ${Math.round(parts.config().rollout.confirmMs / 1_000)} s`);
+      say(words.watching(release.version, Math.round(parts.config().rollout.confirmMs / 1_000)));
       do {
-        const why = trouble(release) ?? (complete(release) ? null : "not every instance stayed ready.");
+        const why = trouble(release) ?? (complete(release) ? null : words.notAllReady);
         if (why !== null) throw new OwlError("update.confirm", await withLastLines(why, release));
         const silent = parts.workers()?.find(({ id, state }) => state === "stalled" && book.get(id) !== null);
-        if (silent !== undefined) throw new OwlError("update.confirm", `${silent.id} gives no sign of life.`);
+        if (silent !== undefined) throw new OwlError("update.confirm", words.silent(silent.id));
         await clock.sleep(LOOK_MS, signal);
       } while (clock.monotonicMs() < untilMs);
       await parts.smoke(signal);
@@ -258,7 +259,7 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
     },
     async prune(course, say) {
       const gone = await parts.prune(course);
-      if (gone.length > 0) say(`removed: ${gone.join(", ")}`);
+      if (gone.length > 0) say(words.removed(gone.join(", ")));
       return undefined;
     },
   };

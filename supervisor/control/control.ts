@@ -38,7 +38,8 @@ export interface LogsQuery {
  * rollout's notes and reason, events) is in the installation's language, for every reader of it.
  */
 export interface Control {
-  status(): Promise<Status>;
+  /** Its warnings in that language; without one in the installation's. */
+  status(text?: Text): Promise<Status>;
   /** Starts a rollout and returns it as it stands; the work goes on whoever listens. */
   restart(request: RolloutRequest, askedBy?: string): Promise<Rollout>;
   planRestart(request: RolloutRequest, text: Text): Promise<RolloutPlan>;

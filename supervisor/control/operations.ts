@@ -43,7 +43,7 @@ export interface OperationParts extends WhyParts {
   /** Reads owl.yaml again. Throws `config.invalid`. */
   readonly loadConfig: () => Config;
   readonly useConfig: (config: Config) => void;
-  readonly status: () => Promise<Status>;
+  readonly status: (text?: Text) => Promise<Status>;
   readonly connectionLimit: () => number | null;
   readonly isStopping: () => boolean;
   readonly wake: () => void;
@@ -297,7 +297,7 @@ export function createOperations(parts: OperationParts): Control {
       if (instance === null || owner === undefined) throw unknownInstance(name, [...serviceNames(), ...instanceIds()]);
       if (instance.wanted === "down") return changed([]);
       wishes.stopInstance(owner, name);
-      if (isLiving(instance)) parts.instances.leave(name, record.recorded.byOperator);
+      if (isLiving(instance)) parts.instances.leave(name, record.recorded.cause.byOperator);
       else parts.instances.discard(name);
       return changed([text.done.stopped(name)]);
     },
@@ -305,7 +305,7 @@ export function createOperations(parts: OperationParts): Control {
       const instance = book.get(name);
       if (instance === null || !isLiving(instance)) throw unknownInstance(name, instanceIds());
       const inFlight = parts.proxies.counters().upstreams.find(({ id }) => id === name)?.inFlight ?? 0;
-      parts.instances.kill(name, record.recorded.killedByOperator);
+      parts.instances.kill(name, record.recorded.cause.killedByOperator);
       parts.wake();
       return { instance: name, notes: [text.done.killed(name), text.done.cut(inFlight)] };
     },

@@ -66,7 +66,7 @@ export const ROUTES: readonly Route[] = [
     id: "getStatus",
     summary: "Services, instances, proxy, connections, workers, rollout",
     answer: { status: 200, name: "Status", shape: shapes.status },
-    run: async ({ control }) => json(200, await control.status()),
+    run: async ({ control, text }) => json(200, await control.status(text)),
   },
   {
     method: "POST",

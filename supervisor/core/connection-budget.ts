@@ -1,6 +1,8 @@
 // The connection budget: sums of declared pool maxima against what PostgreSQL grants.
 // Pure. Invariant: whoever is admitted here can open all it declared, with owld's own connections still fitting in.
 
+import type { Sentence } from "./text/text.ts";
+
 /** Kept free for owld's own pool, migrations and cancel requests. */
 export const OWN_CONNECTIONS = 5;
 
@@ -50,12 +52,12 @@ export function overDeclared(
   config: { readonly services: readonly { readonly name: string; readonly connections: number }[] },
   instances: readonly { readonly id: string; readonly service: string }[],
   byApplication: Readonly<Record<string, number>>,
-): readonly string[] {
+): readonly Sentence[] {
   return instances.flatMap(({ id, service }) => {
     const declared = config.services.find(({ name }) => name === service)?.connections ?? 0;
     const open = byApplication[`owl/${id}`] ?? 0;
     if (open <= declared) return [];
-    return [`${id} has ${open} connections open but declares ${declared}: raise services.${service}.connections.`];
+    return [({ warnings }) => warnings.overDeclared(id, open, declared, service)];
   });
 }
 

@@ -2,6 +2,7 @@
 // killed something for want of memory just then, not whom.
 
 import type { LastExit } from "../../config/control-api.ts";
+import type { Recorded } from "./text/recorded-en.ts";
 
 type ExitFacts =
   | { readonly known: true; readonly code: number | null; readonly signal: string | null }
@@ -15,9 +16,8 @@ export function exitOf(report: ExitFacts, killedByUs: boolean, oomKill: boolean,
 }
 
 /** The exit in a few words. */
-export function describeExit(exit: LastExit): string {
-  if (!exit.known) return "exit code not known: it was started by an earlier owld";
-  if (exit.signal !== null)
-    return exit.outOfMemory === "likely" ? `${exit.signal}, likely for want of memory` : exit.signal;
-  return exit.code === null ? "no process" : `exit code ${exit.code}`;
+export function describeExit(exit: LastExit, { exit: words }: Recorded): string {
+  if (!exit.known) return words.unknown;
+  if (exit.signal !== null) return exit.outOfMemory === "likely" ? words.outOfMemory(exit.signal) : exit.signal;
+  return exit.code === null ? words.noProcess : words.code(exit.code);
 }

@@ -2,6 +2,7 @@
 // Invariant: it is never given up; the pause only grows to its ceiling.
 
 import type { MonotonicMs } from "../../config/time.ts";
+import type { Recorded } from "./text/recorded-en.ts";
 
 export const CEILING_MS = 30_000;
 /** Ready for so long, and the pause starts at 0 again. */
@@ -14,7 +15,8 @@ export interface RestartVerdict {
   /** How many tries in a row this is. */
   readonly attempt: number;
   readonly crashLooping: boolean;
-  readonly reason: string;
+  /** How soon and why: the end of a sentence. */
+  readonly reason: (text: Recorded) => string;
 }
 
 /**
@@ -30,9 +32,11 @@ export function afterCrash(
   const before = readyForMs >= CALM_MS ? 0 : attempt;
   const crashLooping = isCrashLooping(crashes, nowMs);
   const delayMs = crashLooping ? CEILING_MS : before === 0 ? 0 : Math.min(CEILING_MS, 1_000 * 2 ** (before - 1));
-  const when = delayMs === 0 ? "restarted at once" : `restarted in ${delayMs / 1_000} s`;
-  const why = crashLooping ? `its service crashed ${LOOP_CRASHES} times within 60 s` : `try ${before + 1} in a row`;
-  return { delayMs, attempt: before + 1, crashLooping, reason: `${when} (${why})` };
+  const reason = ({ instance }: Recorded): string => {
+    const why = crashLooping ? instance.crashes(LOOP_CRASHES) : instance.attempt(before + 1);
+    return delayMs === 0 ? instance.restartedAtOnce(why) : instance.restartedIn(delayMs / 1_000, why);
+  };
+  return { delayMs, attempt: before + 1, crashLooping, reason };
 }
 
 /** Five crashes within a minute. */

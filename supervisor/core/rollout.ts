@@ -7,6 +7,7 @@
 import type { MonotonicMs } from "../../config/time.ts";
 import { admitInstance } from "./connection-budget.ts";
 import { type Instance, isLiving, isServing } from "./instance.ts";
+import type { Recorded } from "./text/recorded-en.ts";
 
 /** How long after its signal a failed or cancelled rollout waits for an old instance. */
 const PATIENCE_MS = 30_000;
@@ -33,6 +34,8 @@ export interface RolloutFacts {
 }
 
 export interface World {
+  /** Causes are written down in this. */
+  readonly text: Recorded;
   /** In the order of owl.yaml. */
   readonly services: readonly ServiceFacts[];
   readonly instances: readonly Instance[];
@@ -68,13 +71,13 @@ export type Action =
 
 /** What is to be done now. Empty: nothing until the next event or deadline. */
 export function decide(world: World): readonly Action[] {
-  if (world.stopping) return world.instances.flatMap((instance) => sendAway(instance, "owld stops"));
+  if (world.stopping) return world.instances.flatMap((instance) => sendAway(instance, world.text.cause.owldStops));
   const known = new Set(world.services.map(({ name }) => name));
   const orphans = world.instances.filter(({ service }) => !known.has(service));
   const failed = failedOfRollout(world);
   if (failed !== null) return [{ kind: "fail", instance: failed }];
   return [
-    ...orphans.flatMap((instance) => sendAway(instance, "its service is gone from the configuration")),
+    ...orphans.flatMap((instance) => sendAway(instance, world.text.cause.serviceGone)),
     ...world.services.flatMap((service) => fillService(world, service)),
     ...stepRollout(world),
   ];
@@ -97,7 +100,7 @@ function fillService(world: World, service: ServiceFacts): Action[] {
   });
   const surplus = places.length - service.wanted;
   if (surplus > 0) {
-    const cause = `${service.name} is to have ${service.wanted}`;
+    const cause = world.text.cause.count(service.name, service.wanted);
     return places
       .toSorted((a, b) => standing(a) - standing(b) || a.number - b.number)
       .slice(0, surplus)
@@ -137,7 +140,7 @@ function replaceOne(world: World, service: ServiceFacts, old: Instance, up: read
     return [{ kind: "start", service: service.name, replaces: old.id, follows: null, rollout: ofRollout }];
   }
   if (next.state === "ready" && next.routed && mayLeave(old, service, up)) {
-    return [{ kind: "leave", instance: old.id, cause: old.replaceCause ?? "replaced" }];
+    return [{ kind: "leave", instance: old.id, cause: old.replaceCause ?? world.text.cause.replaced }];
   }
   return [];
 }
@@ -186,7 +189,7 @@ function stepRollout(world: World): Action[] {
   if (service === undefined || service.held || world.paused) return [];
   if (world.surge !== "auto" && leaving.length >= world.surge) return [];
   if (!mayStart(world, service)) return [];
-  return [{ kind: "replace", instance: next.id, cause: `rollout ${rollout.id}` }];
+  return [{ kind: "replace", instance: next.id, cause: world.text.cause.rollout(rollout.id) }];
 }
 
 /**

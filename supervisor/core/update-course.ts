@@ -6,6 +6,7 @@
 //   drain .. migrateClosed failed: back = the old workers (and web) start again                           -> failed
 //   replace, confirm, switch failed: back = old code by surge, or closed, the copy restored, old code     -> failed
 
+import type { Recorded } from "./text/recorded-en.ts";
 import type { UpdatePlanned, UpdateStepName } from "./update-plan.ts";
 
 export const BACK_STEPS = ["drainBack", "closeBack", "restore", "replaceBack"] as const;
@@ -69,14 +70,15 @@ export function courseSteps(course: UpdateCourse): readonly CourseStep[] {
   return course.plan?.steps ?? ["stage", "preflight", "compare"];
 }
 
-/** What follows the present step, which failed with `failure` or went well (null). */
-export function afterStep(course: UpdateCourse, failure: string | null): Next {
+/** What follows the present step, which failed with `failure` or went well (null); a reason in the record's language. */
+export function afterStep(course: UpdateCourse, failure: string | null, { update }: Recorded): Next {
   if (isBack(course)) {
-    if (failure !== null) return ended("failed", `${course.failure} The way back failed too: ${failure}`, false);
+    const before = course.failure ?? "";
+    if (failure !== null) return ended("failed", update.backFailed(before, failure), false);
     const way = wayBack(course);
     const following = way[way.indexOf(course.step) + 1];
     if (following !== undefined) return { next: "step", step: following };
-    return ended("failed", `${course.failure} Rolled back to ${course.from.version}.`);
+    return ended("failed", update.back(before, course.from.version));
   }
   if (failure !== null) {
     const [first] = wayBack({ ...course, failure });

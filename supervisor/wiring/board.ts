@@ -67,7 +67,7 @@ export function createBoard(parts: BoardParts): Board {
     store.put("fact", key, { seen, done: true });
     try {
       const { version } = await parts.stage(path, new AbortController().signal);
-      parts.journal.write({ type: "release.offered", message: `Release ${version} from incoming/ is offered.` });
+      parts.journal.write({ type: "release.offered", message: parts.record.recorded.update.offered(version) });
     } catch (error) {
       parts.journal.write({ type: "release.refused", message: `${path}: ${wordsOf(error, parts.record).sentence}` });
     }

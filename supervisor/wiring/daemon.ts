@@ -11,6 +11,8 @@ import { systemRandom } from "../../config/system-time.ts";
 import { adoptInstances, describeStrays } from "../adoption.ts";
 import { createOperations, refuseBusy } from "../control/operations.ts";
 import { isComplete } from "../core/supervisor-state.ts";
+import { en } from "../core/text/en.ts";
+import type { Sentence, Text } from "../core/text/text.ts";
 import { startDatabase } from "../database-start.ts";
 import { createExitedLookout } from "../exited-lookout.ts";
 import { createHealthWatch } from "../health-watch.ts";
@@ -70,7 +72,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
   const { log, environment, version } = parts;
   let config = parts.config;
   const ground = openFoundation(config, log);
-  const { clock, paths, store, warnings, table, spawner, mark, journal, measures } = ground;
+  const { clock, paths, store, warnings, spawner, mark, journal, measures } = ground;
   const startedAt = clock.now();
   const broken = Promise.withResolvers<never>();
   // Heard by main through `broken`; without a listener it would end the process by itself.
@@ -140,10 +142,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
     broken: (error) => log.error({ err: error }, "a health check failed by itself"),
   });
   const lookout = createExitedLookout({
-    clock,
-    table,
-    mark,
-    journal,
+    ...ground,
     failed: (error) => log.error({ err: error }, "left-over processes were not looked for"),
   });
   const instances: Instances = createInstances({
@@ -218,12 +217,9 @@ export function createDaemon(parts: DaemonParts): Daemon {
     return { config, instances: book.all(), wishes, crashesOf: instances.crashesOf, nowMs: clock.monotonicMs() };
   }
 
-  function status() {
+  function status(text: Text) {
     const failing = store.failing();
-    const full =
-      failing === null
-        ? []
-        : [`The state file cannot be written (${failing}): supervision goes on from memory, rollouts wait.`];
+    const full: Sentence[] = failing === null ? [] : [(t) => t.warnings.diskFull(failing)];
     return buildStatus({
       ...facts(),
       version,
@@ -237,7 +233,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
       workers: surroundings.workers(),
       stopping: supervisor.isStopping(),
       settled,
-      warnings: [...warnings.values(), ...full, ...surroundings.warnings()],
+      warnings: [...warnings.values(), ...full, ...surroundings.warnings()].map((say) => say(text)),
     });
   }
 
@@ -308,9 +304,9 @@ export function createDaemon(parts: DaemonParts): Daemon {
       config = next;
       wake();
     },
-    status: async () => {
+    status: async (text = ground.record) => {
       await Promise.all([refreshCounters(), surroundings.refresh()]);
-      return status();
+      return status(text);
     },
     workers: surroundings.workers,
     crashesOf: instances.crashesOf,
@@ -330,10 +326,10 @@ export function createDaemon(parts: DaemonParts): Daemon {
 
   async function bringUpDatabase(): Promise<void> {
     const say = (message: string) => void journal.write({ type: "database.progressed", message });
-    const warn = (message: string | null): void => {
+    const warn = (message: Sentence | null): void => {
       if (message === null) warnings.delete("database");
       else warnings.set("database", message);
-      if (message !== null) log.error(message);
+      if (message !== null) log.error(message(en));
     };
     const isAnyRunning = () => book.all().length > 0;
     try {
@@ -360,7 +356,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
       bringingUp = bringUpDatabase();
     },
     async stop() {
-      journal.write({ type: "owld.stopping", message: "owld stops everything in order." });
+      journal.write({ type: "owld.stopping", message: ground.record.recorded.stopping });
       lifetime.abort(new OwlError("supervisor.stopping", "owld is stopping."));
       await bringingUp;
       await releases.stop();

@@ -5,7 +5,7 @@ import type { Config } from "../../config/config.ts";
 import { homePaths } from "../../config/home.ts";
 import { systemClock } from "../../config/system-time.ts";
 import { isoTime } from "../../config/time.ts";
-import { textOf } from "../core/text/text.ts";
+import { type Sentence, textOf } from "../core/text/text.ts";
 import { markOf } from "../instance-launch.ts";
 import { createJournal } from "../journal.ts";
 import { createMeasures } from "../measures.ts";
@@ -25,10 +25,10 @@ export function openFoundation(config: Config, log: Logger) {
   makeHome(paths);
   const stamp = isoTime(clock.now()).replace(/[:.]/g, "-");
   const { store, setAside } = openStore(paths.stateFile, stamp);
-  const warnings = new Map<string, string>();
+  const warnings = new Map<string, Sentence>();
   if (setAside !== null) {
     const { path, reason } = setAside;
-    warnings.set("state", `The state file was set aside as ${path}: ${reason}. Processes are adopted by their marks.`);
+    warnings.set("state", (text) => text.warnings.setAside(path, reason));
     log.warn(setAside, "the state file was set aside");
   }
   const reader = createProcReader();

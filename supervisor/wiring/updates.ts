@@ -13,7 +13,7 @@ import { CODE_ROOT } from "../../config/load.ts";
 import type { Clock, Random } from "../../config/time.ts";
 import type { Manifest } from "../core/manifest.ts";
 import { Refusal } from "../core/text/refusal.ts";
-import type { Text } from "../core/text/text.ts";
+import type { Sentence, Text } from "../core/text/text.ts";
 import type { ReleaseRef, UpdateCourse } from "../core/update-course.ts";
 import type { InstanceBook } from "../instance-book.ts";
 import type { Journal } from "../journal.ts";
@@ -47,7 +47,7 @@ export interface ReleaseParts {
   readonly database: DatabaseService;
   readonly paths: HomePaths;
   /** Said in `status`. */
-  readonly warnings: Map<string, string>;
+  readonly warnings: Map<string, Sentence>;
   readonly version: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly config: () => Config;
@@ -222,7 +222,7 @@ export function createReleases(parts: ReleaseParts): Releases {
   /** The way back failed: what it should have led to is a person's to use and to remove. */
   function keepForRescue(rollout: string, copy: string): void {
     store.put("fact", "copies for rescue", [...new Set([...rescue(), copy])]);
-    const message = `The copy of the database from before the update stays at ${copy}.`;
+    const message = parts.record.recorded.update.copyKept(copy);
     parts.journal.write({ type: "update.copyKept", rollout, message });
   }
 
@@ -268,7 +268,6 @@ export function createReleases(parts: ReleaseParts): Releases {
       const formats = (await manifestOf(serving()))?.jobKinds ?? null;
       return formats === null || database.url() === null ? null : await database.updates().newerJobs(formats);
     },
-    sentence: parts.record.recorded.newerJobs,
     // The metastore's own watch says that it is away.
     failed: (error) => log.debug({ err: asError(error) }, "jobs of a newer format were not counted"),
   });
@@ -282,7 +281,7 @@ export function createReleases(parts: ReleaseParts): Releases {
       parts.journal.write({
         type: "proxy.renewing",
         service: "proxy",
-        message: "The proxy's code changed: it is replaced.",
+        message: parts.record.recorded.update.proxyRenewed,
       });
       await parts.proxies.replace();
     }

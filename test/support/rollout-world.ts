@@ -4,6 +4,7 @@
 import type { Instance } from "../../supervisor/core/instance.ts";
 import { isLiving, isServing, moveInstance } from "../../supervisor/core/instance.ts";
 import { type Action, decide, type RolloutFacts, type World } from "../../supervisor/core/rollout.ts";
+import { recordedEn } from "../../supervisor/core/text/recorded-en.ts";
 
 export interface SimulatedService {
   readonly name: string;
@@ -63,6 +64,7 @@ export function createRolloutWorld(
   }
 
   const world = (): World => ({
+    text: recordedEn,
     services: services.map(({ name, replicas, connections }) => ({
       name,
       wanted: replicas,

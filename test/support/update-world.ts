@@ -63,6 +63,7 @@ export async function live(
   const log = pino({ level: "silent" });
   const journal = createJournal(store, clock, log);
   const rollouts = createRolloutRunner({
+    record: en,
     clock,
     store,
     journal,

@@ -38,6 +38,19 @@ export const en = {
       requests === 0 ? "No request was in flight in it." : `${requests} requests in flight in it were cut.`,
     reexec: "owld starts again; everything else runs on.",
   },
+  warnings: {
+    setAside: (path: string, reason: string) =>
+      `The state file was set aside as ${path}: ${reason}. Processes are adopted by their marks.`,
+    diskFull: (failing: string) =>
+      `The state file cannot be written (${failing}): supervision goes on from memory, rollouts wait.`,
+    database: (why: string) => `The database did not start: ${why}`,
+    strays: (processes: string) =>
+      `Processes of earlier instances nobody owns live on: ${processes}. End them by hand when they are not wanted.`,
+    newerJobs: (count: number) =>
+      `${count} ${count === 1 ? "job waits" : "jobs wait"} in a format that the running release does not know: turns among them are closed at their claim limit, the others wait. Update to the release they were accepted under: owlctl update ARCHIVE`,
+    overDeclared: (instance: string, open: number, declared: number, service: string) =>
+      `${instance} has ${open} connections open but declares ${declared}: raise services.${service}.connections.`,
+  },
   why: {
     instance: (id: string, state: InstanceState, leaving: boolean, cause: string | null) =>
       `${id} is ${state}${leaving ? ", on its way out" : ""}${cause === null ? "" : `: ${cause}`}${cause?.endsWith(".") ? "" : "."}`,

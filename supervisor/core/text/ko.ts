@@ -48,6 +48,18 @@ export const ko: Text = {
       requests === 0 ? "처리 중인 요청은 없었습니다." : `처리 중이던 요청 ${requests}개가 끊겼습니다.`,
     reexec: "owld가 다시 시작합니다. 나머지는 계속 실행됩니다.",
   },
+  warnings: {
+    setAside: (path, reason) =>
+      `상태 파일을 ${path}(으)로 치워 두었습니다: ${reason}. 프로세스는 표시로 알아보고 이어받습니다.`,
+    diskFull: (failing) => `상태 파일에 쓸 수 없습니다(${failing}). 감독은 메모리로 계속하고, 롤아웃은 기다립니다.`,
+    database: (why) => `데이터베이스가 시작되지 않았습니다: ${why}`,
+    strays: (processes) =>
+      `이전 인스턴스의 프로세스가 주인 없이 살아 있습니다: ${processes}. 필요 없으면 직접 끝내십시오.`,
+    newerJobs: (count) =>
+      `지금 릴리스가 모르는 형식의 작업 ${count}개가 기다립니다. 그중 턴은 대기 한도에 닫히고 나머지는 계속 기다립니다. 그 작업을 접수한 릴리스로 업데이트하세요: owlctl update ARCHIVE`,
+    overDeclared: (instance, open, declared, service) =>
+      `${instance}이(가) 연결을 ${open}개 열었지만 선언은 ${declared}개입니다. services.${service}.connections를 늘리십시오.`,
+  },
   why: {
     instance: (id, state, leaving, cause) =>
       `${id}: ${STATES[state]}${leaving ? ", 나가는 중" : ""}${cause === null ? "" : `: ${cause}`}${cause?.endsWith(".") ? "" : "."}`,

@@ -10,6 +10,7 @@ import type { ProxyConfig } from "../../../config/config.ts";
 import { homePaths } from "../../../config/home.ts";
 import { systemClock } from "../../../config/system-time.ts";
 import type { Clock } from "../../../config/time.ts";
+import { en } from "../../../supervisor/core/text/en.ts";
 import type { ProxySet } from "../../../supervisor/ports.ts";
 import { freePort } from "../../../supervisor/process/free-port.ts";
 import { createProcessTable } from "../../../supervisor/process/group-signal.ts";
@@ -44,6 +45,7 @@ async function setup(
   const create = (more: Partial<ProxyConfig> = {}, command?: readonly [string, ...string[]]): ProxySet => {
     const spawner = createSpawner({ clock: systemClock, table: processes });
     return createProxySet({
+      record: en,
       clock,
       spawner,
       table: processes,

@@ -81,6 +81,7 @@ function live(disk: PaperDisk, bulletin: Bulletin, touch: () => void = () => und
     clock,
     store,
     journal,
+    record: en,
     bootId: "boot",
     counters: () => ({ failures: 0, retries: 0, streamsMoved: 0, upstreams: [] }) as never,
     refreshCounters: async () => undefined,

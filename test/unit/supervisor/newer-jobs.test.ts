@@ -1,12 +1,14 @@
 // Jobs that no code of the running release claims: said in status while they wait, and no longer than that.
 
 import { expect, test } from "vitest";
+import { en } from "../../../supervisor/core/text/en.ts";
+import type { Sentence } from "../../../supervisor/core/text/text.ts";
 import { createNewerJobs } from "../../../supervisor/newer-jobs.ts";
 import { createTestClock } from "../../support/test-clock.ts";
 
 function setup() {
   const clock = createTestClock();
-  const warnings = new Map([["state", "something else"]]);
+  const warnings = new Map<string, Sentence>([["state", () => "something else"]]);
   const failures: unknown[] = [];
   const world = { answer: (): Promise<number | null> => Promise.resolve(0), asked: 0 };
   const watch = createNewerJobs({
@@ -16,17 +18,16 @@ function setup() {
       world.asked += 1;
       return world.answer();
     },
-    sentence: (count) => `${count} wait`,
     failed: (error) => failures.push(error),
   });
-  return { clock, warnings, failures, world, watch, said: () => warnings.get("newerJobs") ?? null };
+  return { clock, warnings, failures, world, watch, said: () => warnings.get("newerJobs")?.(en) ?? null };
 }
 
 test("they are said while they wait, and nothing else is touched", async () => {
   const { watch, world, said, warnings } = setup();
   world.answer = async () => 3;
   await watch.runOnce();
-  expect(said()).toBe("3 wait");
+  expect(said()).toMatch(/^3 jobs wait in a format/);
   world.answer = async () => 0;
   await watch.runOnce();
   expect([...warnings.keys()]).toEqual(["state"]);
@@ -40,7 +41,7 @@ test("without an answer what was said stands", async () => {
   await watch.runOnce();
   world.answer = async () => Promise.reject(new Error("away"));
   await watch.runOnce();
-  expect(said()).toBe("2 wait");
+  expect(said()).toMatch(/^2 jobs wait in a format/);
   expect(failures).toEqual([new Error("away")]);
 });
 

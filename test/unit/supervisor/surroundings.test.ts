@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import type { Config } from "../../../config/config.ts";
 import type { WorkerStatus } from "../../../config/control-api.ts";
 import type { Instance } from "../../../supervisor/core/instance.ts";
+import { en } from "../../../supervisor/core/text/en.ts";
 import { createInstanceBook } from "../../../supervisor/instance-book.ts";
 import { createJournal } from "../../../supervisor/journal.ts";
 import type { Measures } from "../../../supervisor/measures.ts";
@@ -28,6 +29,7 @@ async function look(change: Partial<Instance>, { ageMs = SILENT_MS, isMarkedGone
   const row: WorkerStatus = { id: "worker-1", state: "stalled", heartbeatAgeMs: ageMs, jobs: { chat: 1 } };
   const surroundings = createSurroundings({
     clock,
+    record: en,
     book,
     journal,
     measures: {} as Measures,

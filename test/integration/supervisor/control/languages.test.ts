@@ -1,6 +1,7 @@
 // The same owld asked in two languages: what owlctl prints of plans, preflight and refusals is wholly in the caller's.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { OwlEvent } from "../../../../config/control-api.ts";
 import { ctl } from "../../../support/owlctl.ts";
 import { createOwldHome, type OwldHome, program } from "../../../support/owld.ts";
 
@@ -64,3 +65,22 @@ describe.each([
     expect(korean.text).not.toContain(english);
   }, 60_000);
 });
+
+test("what is written down is in the installation's language, whoever reads it", async () => {
+  const korean = await createOwldHome(yaml("1"));
+  try {
+    const owld = korean.start({ OWL_LANG: "ko" });
+    const steady = await owld.until(({ state }) => state === "steady");
+    const [first] = steady.services[0]?.instances ?? [];
+    await ctl(korean.home, ["restart", "deaf", "--timeout", "50s"]);
+    await ctl(korean.home, ["stop", "shell"]);
+    await owld.until(({ services }) => services[1]?.instances.length === 0);
+    const { stdout } = await ctl(korean.home, ["events", "--json", "-n", "500"]);
+    const events = stdout.trim().split("\n");
+    const messages = events.map((line) => (JSON.parse(line) as OwlEvent).message);
+    expect(messages).toContain(`${first?.id}을(를) 뺍니다: 롤아웃 r-1.`);
+    expect(messages.filter((message) => !/[가-힣]/.test(message))).toEqual([]);
+  } finally {
+    await korean.cleanUp();
+  }
+}, 120_000);

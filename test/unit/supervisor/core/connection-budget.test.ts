@@ -7,6 +7,7 @@ import {
   overDeclared,
   widestSurge,
 } from "../../../../supervisor/core/connection-budget.ts";
+import { en } from "../../../../supervisor/core/text/en.ts";
 
 const reference = [
   { name: "web", replicas: 2, connections: 144 },
@@ -90,5 +91,7 @@ test("an instance with more connections open than declared is named", () => {
     { id: "web-8", service: "web" },
   ];
   const said = overDeclared(config, instances, { "owl/web-7": 11, "owl/web-8": 10, "owl/owld": 2 });
-  expect(said).toEqual([expect.stringMatching(/^web-7 has 11 connections open but declares 10/)]);
+  expect(said.map((say) => say(en))).toEqual([
+    "web-7 has 11 connections open but declares 10: raise services.web.connections.",
+  ]);
 });

@@ -22,6 +22,7 @@ const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
   "refused.release.changed": ["7", "differs"],
   "refused.release.notManifest": ["", undefined],
   "recorded.reloaded": [["7"]],
+  "recorded.update.bad": ["7", null],
   "why.instance": ["7", "ready", true, "7"],
 };
 
