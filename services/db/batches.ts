@@ -224,29 +224,42 @@ export async function resumeBatch(sql: Sql, id: string): Promise<readonly Requeu
     [id],
   );
   if (rowCount === 0) return null;
+  // A retry that ended while we waited for the batch saw it paused and left its items to us. One that waits for us sees
+  // it running. An item that somebody holds now is being ended: holding the batch, we must not wait for it.
+  const late = await sql.query<Requeued>(
+    `UPDATE owl.transcription SET queue_job = gen_random_uuid()
+      WHERE id IN (SELECT id FROM owl.transcription WHERE batch_id = $1 AND state = 'queued' AND id <> ALL ($2::uuid[])
+                      FOR UPDATE SKIP LOCKED)
+      RETURNING id, queue_job AS "queueJob", format, position`,
+    [id, rows.map((row) => row.id)],
+  );
   await notifyBatch(sql, id);
-  return inOrder(rows);
+  return inOrder([...rows, ...late.rows]);
 }
 
 /**
  * Failed items (and those a cancelled batch cancelled) wait again, with what they were asked for and their finished
- * segments; the batch runs again when there were any.
+ * segments; the batch runs again when there were any. Gives those that need a queue job: of a paused batch none does.
  */
-export async function retryBatch(sql: Sql, id: string): Promise<readonly Requeued[]> {
+export async function retryBatch(
+  sql: Sql,
+  id: string,
+): Promise<{ readonly count: number; readonly requeued: readonly Requeued[] }> {
   const { rows } = await sql.query<Requeued>(
     `UPDATE owl.transcription SET state = 'queued', queue_job = gen_random_uuid(), message = NULL, ended_at = NULL,
             losses = 0, claimed_by = NULL, claimed_at = NULL, stop_requested_at = NULL, moved_at = clock_timestamp()
       WHERE batch_id = $1 AND state IN ('failed', 'cancelled') RETURNING id, queue_job AS "queueJob", format, position`,
     [id],
   );
-  if (rows.length === 0) return [];
-  await sql.query(
+  if (rows.length === 0) return { count: 0, requeued: [] };
+  const batch = await sql.query<{ state: string }>(
     `UPDATE owl.batch SET state = CASE WHEN state = 'paused' THEN 'paused' ELSE 'running' END, ended_at = NULL,
             active_since = CASE WHEN state = 'paused' THEN NULL ELSE coalesce(active_since, clock_timestamp()) END
-      WHERE id = $1`,
+      WHERE id = $1 RETURNING state`,
     [id],
   );
-  return inOrder(rows);
+  // The state as it is while we hold the batch, not as it was read before.
+  return { count: rows.length, requeued: batch.rows[0]?.state === "paused" ? [] : inOrder(rows) };
 }
 
 /** Queue jobs run in the order of the plan, as at the first time. */

@@ -160,10 +160,9 @@ export async function actOnBatch(deps: WebDeps, batch: BatchRow, act: BatchAct):
         return;
       }
       case "retry": {
-        const again = await retryBatch(sql, batch.id);
-        if (again.length === 0) throw refuse();
-        // Of a paused batch they wait without a job, as its others do.
-        if (batch.state !== "paused") await queue.enqueueMany(sql, "transcription", again);
+        const { count, requeued } = await retryBatch(sql, batch.id);
+        if (count === 0) throw refuse();
+        await queue.enqueueMany(sql, "transcription", requeued);
         return;
       }
     }
