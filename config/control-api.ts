@@ -100,6 +100,10 @@ export interface Rollout {
   readonly estimate?: { readonly expectedMs: number; readonly worstMs: number } | null;
   /** What was to be said before it started: preflight's warnings, a surge over the connection limit. */
   readonly notes?: readonly string[];
+  /** The administrator who asked for it on the page. Absent: an operator on the machine. */
+  readonly askedBy?: string;
+  /** It was cancelled and ends after its current step. */
+  readonly cancelling?: true;
 }
 
 export interface RolloutStep {

@@ -1,6 +1,7 @@
 // What administrators approved on the page, executed here and nowhere else; and what the page shows of owld.
 // Invariant: an approval is begun once: its id is in the state file before its rollout is, so that a restored database
-// that still holds it waiting starts nothing again.
+// that still holds it waiting starts nothing again. A wish to cancel needs no such record: its rollout, once ended, never
+// runs again.
 
 import type { Logger } from "pino";
 import type { Rollout, Status } from "../config/control-api.ts";
@@ -8,12 +9,17 @@ import { asError } from "../config/errors.ts";
 import type { Clock } from "../config/time.ts";
 import { wordsOf } from "./core/text/refusal.ts";
 import type { Text } from "./core/text/text.ts";
-import type { Bulletin, PostedOffer } from "./ports.ts";
+import type { Bulletin, PostedOffer, PostedRollback } from "./ports.ts";
+import type { RolloutRunner } from "./rollout-runner.ts";
 import type { Store } from "./state/store.ts";
 
 const LOOK_MS = 1_000;
 const STATUS_MS = 3_000;
 const OFFERS_MS = 10_000;
+/** Counting what a restored copy would lose reads the tables it is counted in. */
+const ROLLBACKS_MS = 60_000;
+/** So many past rollouts are told to the page. */
+const PAST = 20;
 
 export interface ApprovalParts {
   readonly clock: Clock;
@@ -24,9 +30,11 @@ export interface ApprovalParts {
   readonly record: Text;
   readonly status: () => Promise<Status>;
   readonly offers: () => Promise<readonly PostedOffer[]>;
-  readonly restart: (services: readonly string[] | null) => Promise<Rollout>;
-  readonly update: (version: string, approval: string) => Promise<Rollout>;
-  readonly rollout: (id: string) => Rollout | null;
+  readonly rollbacks: () => Promise<readonly PostedRollback[]>;
+  readonly rollouts: Pick<RolloutRunner, "get" | "all" | "last" | "cancel">;
+  readonly restart: (services: readonly string[] | null, askedBy: string) => Promise<Rollout>;
+  readonly update: (version: string, approval: string, askedBy: string) => Promise<Rollout>;
+  readonly rollback: (version: string, approval: string, askedBy: string) => Promise<Rollout>;
 }
 
 export interface Approvals {
@@ -55,7 +63,10 @@ export function createApprovals(parts: ApprovalParts): Approvals {
   let loop: Promise<void> | null = null;
   let nextStatusMs = 0;
   let nextOffersMs = 0;
+  let nextRollbacksMs = 0;
   let postedOffers = "";
+  /** The newest rollout when the past ones were posted last. */
+  let postedRollouts = "";
 
   async function take(id: string, begin: () => Promise<Rollout>): Promise<Taken> {
     const key = factOf(id);
@@ -77,17 +88,57 @@ export function createApprovals(parts: ApprovalParts): Approvals {
   async function lookAtApproval(): Promise<void> {
     const approval = await bulletin.openApproval();
     if (approval === null) return;
-    const { id, kind, version, services } = approval;
-    const taken = await take(id, () => (kind === "update" ? parts.update(version ?? "", id) : parts.restart(services)));
+    const { id, kind, version, services, by } = approval;
+    // What cannot be put on record is not begun: it waits until the state file can be written again.
+    if (store.failing() !== null && !store.all("fact").has(factOf(id))) return;
+    const taken = await take(id, () => {
+      if (kind === "restart") return parts.restart(services, by);
+      return parts[kind](version ?? "", id, by);
+    });
     if (taken.refused !== null) {
       await bulletin.noteApproval(id, { state: "refused", rollout: null, message: taken.refused });
       return;
     }
-    const rollout = taken.rollout === null ? null : parts.rollout(taken.rollout);
+    const rollout = taken.rollout === null ? null : parts.rollouts.get(taken.rollout);
     const state = rollout?.state === "cancelled" ? "failed" : (rollout?.state ?? "failed");
     await bulletin.noteApproval(id, { state, rollout, message: rollout?.reason ?? null });
     if (approval.state === "waiting")
       log.info({ approval: id, by: approval.by, rollout: rollout?.id }, "an approval is executed");
+  }
+
+  async function lookAtCancel(): Promise<void> {
+    const wish = await bulletin.openCancel();
+    if (wish === null) return;
+    const { id, rollout, by } = wish;
+    const state = parts.rollouts.get(rollout)?.state;
+    if (state === "running") {
+      parts.rollouts.cancel();
+      log.info({ rollout, by }, "a rollout is cancelled from the page");
+      await bulletin.noteCancel(id, "done", null);
+      // Killed before it was noted, the rollout may have ended by it meanwhile.
+    } else if (state === "cancelled") await bulletin.noteCancel(id, "done", null);
+    else {
+      const { nothingToCancel, cancelledTooLate } = parts.record.recorded;
+      const why = state === undefined ? nothingToCancel(rollout) : cancelledTooLate(rollout, state);
+      await bulletin.noteCancel(id, "refused", why);
+    }
+  }
+
+  async function tellPast(): Promise<void> {
+    // Whatever changes in the list changes at the newest one: it begins, or it ends.
+    const newest = JSON.stringify(parts.rollouts.last());
+    if (newest === postedRollouts) return;
+    const ended = parts.rollouts.all().filter(({ state }) => state !== "running");
+    await bulletin.postRollouts(ended.slice(0, PAST));
+    postedRollouts = newest;
+    nextRollbacksMs = 0;
+  }
+
+  async function tellRollbacks(nowMs: number): Promise<void> {
+    // Half-way through a rollout the answer is about to change, and the database may be closed.
+    if (nowMs < nextRollbacksMs || parts.rollouts.last()?.state === "running") return;
+    nextRollbacksMs = nowMs + ROLLBACKS_MS;
+    await bulletin.postRollbacks(await parts.rollbacks());
   }
 
   async function runOnce(): Promise<void> {
@@ -104,6 +155,10 @@ export function createApprovals(parts: ApprovalParts): Approvals {
       if (text !== postedOffers) await bulletin.postOffers(offers);
       postedOffers = text;
     }
+    // Last, those whose tables a restored older database may not have.
+    await lookAtCancel();
+    await tellPast();
+    await tellRollbacks(nowMs);
   }
 
   async function run(): Promise<void> {
@@ -118,6 +173,8 @@ export function createApprovals(parts: ApprovalParts): Approvals {
         failing = true;
         // What was posted may be gone with a restored database.
         postedOffers = "";
+        postedRollouts = "";
+        nextRollbacksMs = 0;
       }
     }
   }

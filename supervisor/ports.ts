@@ -283,12 +283,19 @@ export type FillCommand = (
 
 export interface WaitingApproval {
   readonly id: string;
-  readonly kind: "update" | "restart";
+  readonly kind: "update" | "restart" | "rollback";
   readonly version: string | null;
   readonly services: readonly string[] | null;
   readonly by: string;
   readonly state: "waiting" | "running";
   readonly rollout: string | null;
+}
+
+/** An administrator wants that rollout to end after its current step. */
+export interface WaitingCancel {
+  readonly id: string;
+  readonly rollout: string;
+  readonly by: string;
 }
 
 export interface PostedOffer {
@@ -298,11 +305,24 @@ export interface PostedOffer {
   readonly notes: string;
 }
 
+/** A release that ran here, and what going back to it would cost. */
+export interface PostedRollback {
+  readonly version: string;
+  readonly plan: Readonly<Record<string, unknown>>;
+}
+
 /** The rows between owld and the pages. */
 export interface Bulletin {
   postStatus(status: Status): Promise<void>;
   /** Replaces the list of offered releases. */
   postOffers(offers: readonly PostedOffer[]): Promise<void>;
+  /** Replaces the list of past rollouts. */
+  postRollouts(rollouts: readonly Rollout[]): Promise<void>;
+  /** Replaces the list of releases to go back to. */
+  postRollbacks(rollbacks: readonly PostedRollback[]): Promise<void>;
+  /** The oldest one that waits, or null. */
+  openCancel(): Promise<WaitingCancel | null>;
+  noteCancel(id: string, state: "done" | "refused", message: string | null): Promise<void>;
   /** The approval that waits or runs, or null. */
   openApproval(): Promise<WaitingApproval | null>;
   noteApproval(

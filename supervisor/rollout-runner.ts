@@ -47,10 +47,13 @@ interface StoredRollout {
   readonly estimate: Estimate;
   /** Said before it started. Absent in records of older ones. */
   readonly notes?: readonly string[];
+  readonly askedBy?: string;
   readonly ledger: RolloutLedger;
   /** Proxy counters at its start. */
   readonly base: { readonly failures: number; readonly retries: number; readonly streamsMoved: number };
 }
+
+export type RolloutOptions = Partial<Pick<StoredRollout, "open" | "notes" | "askedBy">>;
 
 export interface RolloutRunner {
   facts(): RolloutFacts | null;
@@ -65,7 +68,7 @@ export interface RolloutRunner {
     targets: readonly string[],
     steps: readonly RolloutStep[],
     estimate: Estimate,
-    options?: { readonly open?: boolean; readonly notes?: readonly string[] },
+    options?: RolloutOptions,
   ): Rollout;
   /** The open rollout goes on with these old instances; what failed before is no longer in the way. */
   retarget(targets: readonly string[], steps: readonly RolloutStep[]): void;
@@ -148,6 +151,8 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
       ledger: rollout.state === "running" ? ledgerNow(rollout) : rollout.ledger,
       estimate: rollout.estimate,
       notes: rollout.notes ?? [],
+      ...(rollout.askedBy === undefined ? {} : { askedBy: rollout.askedBy }),
+      ...(rollout.state === "running" && rollout.cancelled ? { cancelling: true as const } : {}),
     };
   }
 
@@ -214,9 +219,8 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
         places: {},
         failure: null,
         cancelled: false,
-        open: options?.open ?? false,
+        ...options,
         estimate,
-        notes: options?.notes ?? [],
         ledger: NO_COST,
         base: { failures, retries, streamsMoved },
       });

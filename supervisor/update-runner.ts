@@ -55,7 +55,7 @@ export interface UpdateRunner {
   /** Goes on with what an earlier owld left. */
   resume(): void;
   /** Puts it on record and begins; the caller has checked that no rollout runs. */
-  begin(course: NewCourse, worstMs: number): Rollout;
+  begin(course: NewCourse, worstMs: number, askedBy?: string): Rollout;
   course(): UpdateCourse | null;
   /** May services of this sort have instances now? */
   holds(): { readonly workers: boolean; readonly web: boolean };
@@ -175,14 +175,14 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
       journal.write({ type: "update.resumed", rollout: id, message });
       start();
     },
-    begin(asked, worstMs) {
+    begin(asked, worstMs, askedBy) {
       const step: CourseStep = asked.kind === "rollback" ? "preflight" : "stage";
       const rest = { plan: null, copy: null, step, failure: null, staged: false, outcome: null } as const;
       const begun: Rollout[] = [];
       obstacle = null;
       // Together: a rollout on record without its course would run for ever.
       store.atomically(() => {
-        const rollout = rollouts.begin(asked.kind, [], [], { expectedMs: worstMs, worstMs }, { open: true });
+        const rollout = rollouts.begin(asked.kind, [], [], { expectedMs: worstMs, worstMs }, { open: true, askedBy });
         begun.push(rollout);
         record({ ...asked, ...rest, id: rollout.id });
         if (asked.approval !== null) noteBegun(store, asked.approval, rollout.id);

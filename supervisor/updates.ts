@@ -11,7 +11,7 @@ import type { Text } from "./core/text/text.ts";
 import { courseSteps, type ReleaseRef, type UpdateCourse } from "./core/update-course.ts";
 import { planUpdate, restoreMs, type UpdateFacts, type UpdatePlanned, type UpdateRefused } from "./core/update-plan.ts";
 import { type PlanFacts, preflightNotes, rollbackNotes, stepNote, updateNotes } from "./core/update-words.ts";
-import type { LedgerEntry, UpdateDatabaseFacts, WritesSince } from "./ports.ts";
+import type { LedgerEntry, PostedRollback, UpdateDatabaseFacts, WritesSince } from "./ports.ts";
 import type { UpdateRunner } from "./update-runner.ts";
 
 export interface UpdatesParts {
@@ -51,10 +51,26 @@ export interface Updates {
   rollback(version: string | null): Promise<Rollout>;
   planRollback(version: string | null, text: Text): Promise<RolloutPlan>;
   /** An administrator approved a release that lies staged. */
-  updateTo(version: string, approval: string): Promise<Rollout>;
+  updateTo(version: string, approval: string, askedBy: string): Promise<Rollout>;
+  /** An administrator approved going back to a release that ran here. */
+  rollbackTo(version: string, approval: string, askedBy: string): Promise<Rollout>;
+  /** The releases that ran here before this one, each with what going back would cost, as the page shows it. */
+  rollbacks(text: Text): Promise<readonly PostedRollback[]>;
   /** The plan for a staged release, as the page shows it, in the language of `text`. */
   assess(release: ReleaseRef, overlap: boolean, text: Text): Promise<UpdatePlanned | UpdateRefused>;
 }
+
+/** What the page shows before a rollback is approved. `lost`: null when no copy is put back. */
+type RollbackAssessed =
+  | {
+      readonly verdict: "planned";
+      readonly restores: boolean;
+      /** Time in which pages answer 503, at most. */
+      readonly closedMs: number;
+      readonly lost: WritesSince | null;
+      readonly newerJobs: number;
+    }
+  | { readonly verdict: "refused"; readonly reason: string; readonly next: string };
 
 interface RollbackCourse {
   readonly to: ReleaseRef;
@@ -159,6 +175,7 @@ export function createUpdates(parts: UpdatesParts): Updates {
 
   function begin(
     course: Pick<UpdateCourse, "kind" | "source" | "overlapAsked" | "to" | "restoreFrom" | "approval" | "present">,
+    askedBy?: string,
   ): Rollout {
     parts.refuseWhileBusy();
     const { graceMs, readyMs, webReplicas, confirmMs } = parts.figures();
@@ -166,7 +183,35 @@ export function createUpdates(parts: UpdatesParts): Updates {
     return parts.runner.begin(
       { ...course, ...own, from: parts.running },
       2 * graceMs + readyMs * (webReplicas + 1) + confirmMs,
+      askedBy,
     );
+  }
+
+  async function goBack(version: string | null, approval: string | null, askedBy?: string): Promise<Rollout> {
+    const { to, restoreFrom } = await planRollbackTo(version);
+    return begin(
+      { kind: "rollback", present: [], source: null, overlapAsked: false, to, restoreFrom, approval },
+      askedBy,
+    );
+  }
+
+  /** Waiting jobs that the older release would not know. */
+  async function newerJobsFor(to: ReleaseRef): Promise<number> {
+    const formats = (await parts.manifest(to))?.jobKinds ?? null;
+    return parts.bundled && formats !== null ? await parts.newerJobs(formats) : 0;
+  }
+
+  async function assessRollback(version: string, text: Text): Promise<RollbackAssessed> {
+    try {
+      const { to, restoreFrom, lost } = await planRollbackTo(version);
+      const { closedMs } = await planFacts(version, null, restoreFrom !== null);
+      const newerJobs = lost === null ? await newerJobsFor(to) : 0;
+      return { verdict: "planned", restores: restoreFrom !== null, closedMs, lost, newerJobs };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const { sentence, next } = error.words(text);
+      return { verdict: "refused", reason: sentence, next: next ?? "" };
+    }
   }
 
   return {
@@ -186,20 +231,30 @@ export function createUpdates(parts: UpdatesParts): Updates {
         approval: null,
       });
     },
-    async updateTo(version, approval) {
+    async updateTo(version, approval, askedBy) {
       const lying = await parts.staged();
       const found = lying.find((one) => one.version === version);
       if (found === undefined)
         throw new Refusal("release.unknown", ({ refused }) => refused.release.notStaged(version));
-      return begin({
-        kind: "update",
-        present: lying.map((one) => one.version),
-        source: found.path,
-        overlapAsked: false,
-        to: null,
-        restoreFrom: null,
-        approval,
-      });
+      return begin(
+        {
+          kind: "update",
+          present: lying.map((one) => one.version),
+          source: found.path,
+          overlapAsked: false,
+          to: null,
+          restoreFrom: null,
+          approval,
+        },
+        askedBy,
+      );
+    },
+    rollbackTo: goBack,
+    async rollbacks(text) {
+      const found: PostedRollback[] = [];
+      for (const { version } of ranBefore(parts.ledger(), parts.running.version))
+        found.push({ version, plan: { ...(await assessRollback(version, text)) } });
+      return found;
     },
     async planUpdate({ source, overlap }, text) {
       const { version, path, already } = await parts.stage(source, never);
@@ -230,25 +285,26 @@ export function createUpdates(parts: UpdatesParts): Updates {
       ];
       return describe({ kind: "update", plan, restoreFrom: null }, facts, notes, text);
     },
-    async rollback(version) {
-      const { to, restoreFrom } = await planRollbackTo(version);
-      return begin({
-        kind: "rollback",
-        present: [],
-        source: null,
-        overlapAsked: false,
-        to,
-        restoreFrom,
-        approval: null,
-      });
-    },
+    rollback: (version) => goBack(version, null),
     async planRollback(version, text) {
       const { to, restoreFrom, lost } = await planRollbackTo(version);
       const facts = await planFacts(to.version, null, restoreFrom !== null);
-      const formats = (await parts.manifest(to))?.jobKinds ?? null;
-      const newer = parts.bundled && formats !== null ? await parts.newerJobs(formats) : 0;
-      const notes = rollbackNotes(facts, lost, newer, text);
+      const notes = rollbackNotes(facts, lost, await newerJobsFor(to), text);
       return describe({ kind: "rollback", plan: null, restoreFrom }, facts, notes, text);
     },
   };
+}
+
+/** The releases that ran before `version`, the last one first. */
+function ranBefore(ledger: readonly LedgerEntry[], version: string): readonly ReleaseRef[] {
+  const found: ReleaseRef[] = [];
+  const seen = new Set([version]);
+  let before = ledger.find((entry) => entry.version === version)?.before ?? null;
+  while (before !== null && !seen.has(before.version)) {
+    const { version: next } = before;
+    seen.add(next);
+    found.push(before);
+    before = ledger.find((entry) => entry.version === next)?.before ?? null;
+  }
+  return found;
 }

@@ -1,4 +1,5 @@
-// Between web and owld: rows only. Web reads what owld wrote (status, offers) and writes approvals; owld executes them.
+// Between web and owld: rows only. Web reads what owld wrote (status, offers, past rollouts) and writes approvals and
+// wishes to cancel; owld executes them.
 
 import type { Sql } from "./pool.ts";
 
@@ -26,9 +27,24 @@ export async function listOffers(sql: Sql): Promise<readonly OfferRow[]> {
   return rows;
 }
 
+export interface RollbackRow {
+  readonly version: string;
+  readonly plan: Readonly<Record<string, unknown>>;
+  /** When owld counted. */
+  readonly at: Date;
+}
+
+/** Releases owld could go back to, the one that ran last first. */
+export async function listRollbacks(sql: Sql): Promise<readonly RollbackRow[]> {
+  const { rows } = await sql.query<RollbackRow>("SELECT version, plan, at FROM owl.rollback_offer ORDER BY place");
+  return rows;
+}
+
+export type ApprovalKind = "update" | "restart" | "rollback";
+
 export interface ApprovalRow {
   readonly id: string;
-  readonly kind: "update" | "restart";
+  readonly kind: ApprovalKind;
   readonly version: string | null;
   readonly services: readonly string[] | null;
   readonly by: string;
@@ -55,7 +71,7 @@ export async function insertApproval(
   sql: Sql,
   approval: {
     readonly id: string;
-    readonly kind: "update" | "restart";
+    readonly kind: ApprovalKind;
     readonly version: string | null;
     readonly services: readonly string[] | null;
     readonly account: { readonly id: string; readonly name: string };
@@ -65,6 +81,54 @@ export async function insertApproval(
     `INSERT INTO owl.approval (id, kind, version, services, account_id, account_name) VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT ((true)) WHERE state IN ('waiting', 'running') DO NOTHING`,
     [approval.id, approval.kind, approval.version, approval.services, approval.account.id, approval.account.name],
+  );
+  return rowCount === 1;
+}
+
+/** Past rollouts as owld told them, newest first, without their steps; each with the wishes to cancel it. */
+export async function listRollouts(sql: Sql): Promise<readonly object[]> {
+  const { rows } = await sql.query<{ rollout: object; cancels: object[] }>(
+    `SELECT r.rollout - 'steps' - 'ledger' - 'notes' AS rollout,
+            coalesce((SELECT jsonb_agg(jsonb_build_object('by', c.account_name, 'state', c.state, 'message', c.message)
+                                       ORDER BY c.created_at)
+                        FROM owl.rollout_cancel c WHERE c.rollout = r.id AND c.created_at >= r.started_at), '[]') AS cancels
+       FROM owl.rollout_report r ORDER BY r.started_at DESC, r.id DESC`,
+  );
+  return rows.map(({ rollout, cancels }) => ({ ...rollout, cancels }));
+}
+
+/** A past rollout with its steps and its ledger, or null. */
+export async function findRollout(sql: Sql, id: string): Promise<object | null> {
+  const { rows } = await sql.query<{ rollout: object }>("SELECT rollout FROM owl.rollout_report WHERE id = $1", [id]);
+  return rows[0]?.rollout ?? null;
+}
+
+/** Where a rollout stands by what owld wrote last; null: it wrote nothing of it. */
+export async function rolloutStanding(sql: Sql, id: string): Promise<"running" | "ended" | null> {
+  const { rows } = await sql.query<{ running: boolean; ended: boolean }>(
+    `SELECT EXISTS (SELECT 1 FROM owl.rollout_report WHERE id = $1) AS ended,
+            EXISTS (SELECT 1 FROM owl.system_status
+                     WHERE status #>> '{rollout,id}' = $1 AND status #>> '{rollout,state}' = 'running')
+            OR EXISTS (SELECT 1 FROM owl.approval WHERE state = 'running' AND rollout = $1) AS running`,
+    [id],
+  );
+  const [row] = rows;
+  return row?.ended ? "ended" : row?.running ? "running" : null;
+}
+
+/** Writes a wish to cancel for owld to execute; false while one for that rollout waits. */
+export async function insertCancel(
+  sql: Sql,
+  wish: {
+    readonly id: string;
+    readonly rollout: string;
+    readonly account: { readonly id: string; readonly name: string };
+  },
+): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `INSERT INTO owl.rollout_cancel (id, rollout, account_id, account_name) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (rollout) WHERE state = 'waiting' DO NOTHING`,
+    [wish.id, wish.rollout, wish.account.id, wish.account.name],
   );
   return rowCount === 1;
 }

@@ -12,6 +12,7 @@ import { problemSchema, sendProblem } from "./problems.ts";
 import { adminRoutes } from "./routes/admin.ts";
 import { adminJobRoutes } from "./routes/admin-jobs.ts";
 import { adminLogRoutes } from "./routes/admin-logs.ts";
+import { adminRolloutRoutes } from "./routes/admin-rollouts.ts";
 import { adminUserRoutes } from "./routes/admin-users.ts";
 import { attachmentRoutes } from "./routes/attachments.ts";
 import { batchRoutes } from "./routes/batches.ts";
@@ -45,6 +46,7 @@ const ROUTES: readonly Routes[] = [
   playbookRunRoutes,
   schemaAnalysisRoutes,
   adminRoutes,
+  adminRolloutRoutes,
   adminUserRoutes,
   adminLogRoutes,
   adminJobRoutes,
@@ -120,8 +122,8 @@ export async function createApp(deps: WebDeps): Promise<FastifyInstance> {
     if (!OPEN.has(`${request.method} ${request.url.split("?")[0]}`)) accountOf(request);
   });
   await app.register(async (scope) => {
-    for (const routes of ROUTES) routes(scope, deps);
     servePages(scope, { language: deps.config.language });
+    for (const routes of ROUTES) routes(scope, deps);
     scope.get("/api/openapi.json", { schema: { hide: true } }, async () => app.swagger());
   });
   return app;

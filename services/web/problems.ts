@@ -26,6 +26,8 @@ const STATUS: Readonly<Record<string, number>> = {
   "attachment.unusable": 422,
   "idempotency.otherBody": 422,
   "approval.open": 409,
+  "rollout.ended": 409,
+  "cancel.open": 409,
   "password.weak": 400,
   "database.away": 503,
   "web.draining": 503,

@@ -41,7 +41,7 @@ export interface Control {
   /** Its warnings in that language; without one in the installation's. */
   status(text?: Text): Promise<Status>;
   /** Starts a rollout and returns it as it stands; the work goes on whoever listens. */
-  restart(request: RolloutRequest): Promise<Rollout>;
+  restart(request: RolloutRequest, askedBy?: string): Promise<Rollout>;
   planRestart(request: RolloutRequest, text: Text): Promise<RolloutPlan>;
   /** Newest first. */
   rollouts(): Promise<readonly Rollout[]>;

@@ -107,7 +107,7 @@ export function createOperations(parts: OperationParts): Control {
     return describePlan(facts, text);
   }
 
-  function begin(targets: readonly Instance[], config: Config, warned: readonly string[]): Rollout {
+  function begin(targets: readonly Instance[], config: Config, warned: readonly string[], askedBy?: string): Rollout {
     const { expectedMs, worstMs, notes } = plan(targets, config, warned, record);
     const ids = targets.map(({ id }) => id);
     const rollout = rollouts.begin(
@@ -115,7 +115,7 @@ export function createOperations(parts: OperationParts): Control {
       ids,
       planSteps(targets, isRouted(config)),
       { expectedMs, worstMs },
-      { notes },
+      { notes, askedBy },
     );
     parts.wake();
     return rollout;
@@ -179,7 +179,7 @@ export function createOperations(parts: OperationParts): Control {
 
   return {
     status: parts.status,
-    async restart(request) {
+    async restart(request, askedBy) {
       refuseWhileBusy();
       refuseWithoutDisk();
       targetsOf(request);
@@ -187,7 +187,7 @@ export function createOperations(parts: OperationParts): Control {
       const warned = await clearance.ask(parts.config());
       // Meanwhile another one may have begun, or an instance have come or gone.
       refuseWhileBusy();
-      return begin(targetsOf(request), parts.config(), warned);
+      return begin(targetsOf(request), parts.config(), warned, askedBy);
     },
     async planRestart(request, text) {
       return plan(targetsOf(request), parts.config(), [], text);

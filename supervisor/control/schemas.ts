@@ -67,6 +67,8 @@ const rolloutFields = {
   steps: z.array(step),
   ledger: ledger.nullish(),
   notes: z.array(z.string()).optional(),
+  askedBy: z.string().optional(),
+  cancelling: z.literal(true).optional(),
   estimate: z.object({ expectedMs: ms, worstMs: ms }).nullish(),
 };
 export const rollout: z.ZodType<api.Rollout> = z.object(rolloutFields);

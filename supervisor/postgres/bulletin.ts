@@ -1,8 +1,9 @@
-// The rows between owld and the pages: status and offers are posted, approvals are taken and their progress written back.
+// The rows between owld and the pages: status, offers and past rollouts are posted; approvals and wishes to cancel are
+// taken and their progress written back.
 // Invariant: best effort and bounded; a database that is away delays the pages, never owld.
 
 import { Pool, type QueryResultRow } from "pg";
-import type { Bulletin, WaitingApproval } from "../ports.ts";
+import type { Bulletin, WaitingApproval, WaitingCancel } from "../ports.ts";
 
 const BOUND_MS = 2_000;
 
@@ -37,6 +38,41 @@ export function createBulletin(url: string): Bulletin {
            ON CONFLICT (version) DO UPDATE SET manifest = EXCLUDED.manifest, plan = EXCLUDED.plan, notes = EXCLUDED.notes`,
           [version, JSON.stringify(manifest), JSON.stringify(plan), notes],
         );
+    },
+    async postRollouts(rollouts) {
+      // One statement: nobody reads the list half replaced.
+      await ask(
+        `WITH told AS (SELECT value AS rollout FROM jsonb_array_elements($1::jsonb)),
+              gone AS (DELETE FROM owl.rollout_report WHERE id NOT IN (SELECT rollout->>'id' FROM told))
+         INSERT INTO owl.rollout_report (id, started_at, rollout)
+         SELECT rollout->>'id', (rollout->>'startedAt')::timestamptz, rollout FROM told
+         ON CONFLICT (id) DO UPDATE SET started_at = EXCLUDED.started_at, rollout = EXCLUDED.rollout`,
+        [JSON.stringify(rollouts)],
+      );
+    },
+    async postRollbacks(rollbacks) {
+      await ask(
+        `WITH told AS (SELECT value AS one, ordinality AS place FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY),
+              gone AS (DELETE FROM owl.rollback_offer WHERE version NOT IN (SELECT one->>'version' FROM told))
+         INSERT INTO owl.rollback_offer (version, place, plan, at)
+         SELECT one->>'version', place, one->'plan', clock_timestamp() FROM told
+         ON CONFLICT (version) DO UPDATE SET place = EXCLUDED.place, plan = EXCLUDED.plan, at = EXCLUDED.at`,
+        [JSON.stringify(rollbacks)],
+      );
+    },
+    async openCancel() {
+      const [row] = await ask<WaitingCancel>(
+        `SELECT id, rollout, account_name AS by FROM owl.rollout_cancel WHERE state = 'waiting' ORDER BY created_at LIMIT 1`,
+        [],
+      );
+      return row ?? null;
+    },
+    async noteCancel(id, state, message) {
+      await ask(
+        `UPDATE owl.rollout_cancel SET state = $2, message = $3, ended_at = clock_timestamp()
+          WHERE id = $1 AND state = 'waiting'`,
+        [id, state, message],
+      );
     },
     async openApproval() {
       const [row] = await ask<WaitingApproval>(

@@ -258,7 +258,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
     workers: surroundings.workers,
     preflight: () => preflight.run(),
     status: () => control.status(),
-    restart: (services) => control.restart({ kind: "restart", ...(services === null ? {} : { services }) }),
+    restart: (request, askedBy) => control.restart(request, askedBy),
     refuseWhileBusy: () => refuseBusy(rollouts.running(), supervisor.isStopping()),
     useCode({ path }) {
       if (path !== servedFrom) config = parts.loadConfig(path);

@@ -1,28 +1,25 @@
-// Everything about releases, put together: staging, the course of updates, the ledger, approvals and offers.
+// Everything about releases, put together: staging, the course of updates, the ledger.
 // Invariant: what it touches of the rest of owld goes through `world`: code, holds and targets, never processes.
 
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, stat } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config, ServiceConfig } from "../../config/config.ts";
-import type { PreflightLine, Rollout, Status, WorkerStatus } from "../../config/control-api.ts";
+import type { PreflightLine, Rollout, RolloutRequest, Status, WorkerStatus } from "../../config/control-api.ts";
 import { asError, invariant } from "../../config/errors.ts";
 import type { HomePaths } from "../../config/home.ts";
 import { CODE_ROOT } from "../../config/load.ts";
 import type { Clock, Random } from "../../config/time.ts";
-import { type Approvals, createApprovals } from "../approvals.ts";
 import type { Manifest } from "../core/manifest.ts";
-import { Refusal, wordsOf } from "../core/text/refusal.ts";
+import { Refusal } from "../core/text/refusal.ts";
 import type { Sentence, Text } from "../core/text/text.ts";
 import type { ReleaseRef, UpdateCourse } from "../core/update-course.ts";
-import type { UpdatePlanned, UpdateRefused } from "../core/update-plan.ts";
 import type { InstanceBook } from "../instance-book.ts";
 import type { Journal } from "../journal.ts";
 import type { Measures } from "../measures.ts";
 import { createNewerJobs } from "../newer-jobs.ts";
-import type { DatabaseService, PostedOffer, ProxySet } from "../ports.ts";
-import { createBulletin } from "../postgres/bulletin.ts";
+import type { DatabaseService, ProxySet } from "../ports.ts";
 import { createInstanceLogs } from "../process/log-file.ts";
 import { checkRelease } from "../release/check.ts";
 import { createReleaseLedger, pruneReleases, switchCurrent } from "../release/current.ts";
@@ -34,6 +31,7 @@ import type { Store } from "../state/store.ts";
 import { createUpdateRunner } from "../update-runner.ts";
 import { createUpdateSteps } from "../update-steps.ts";
 import { createUpdates, type Updates } from "../updates.ts";
+import { type Board, createBoard } from "./board.ts";
 import { askThroughProxy } from "./smoke.ts";
 
 export interface ReleaseParts {
@@ -58,7 +56,7 @@ export interface ReleaseParts {
   /** What is written down is written once, in this. */
   readonly record: Text;
   readonly status: () => Promise<Status>;
-  readonly restart: (services: readonly string[] | null) => Promise<Rollout>;
+  readonly restart: (request: RolloutRequest, askedBy: string) => Promise<Rollout>;
   readonly refuseWhileBusy: () => void;
   /** The services are to run from that code from now on. */
   readonly useCode: (release: ReleaseRef) => void;
@@ -88,7 +86,7 @@ export function createReleases(parts: ReleaseParts): Releases {
   const { clock, store, log, paths, database, book } = parts;
   const ledger = createReleaseLedger(store);
   const running: ReleaseRef = { version: parts.version, path: CODE_ROOT };
-  let approvals: Approvals | null = null;
+  let board: Board | null = null;
   let renewing: Promise<void> = Promise.resolve();
 
   const stage = async (source: string, signal: AbortSignal) => {
@@ -274,43 +272,6 @@ export function createReleases(parts: ReleaseParts): Releases {
     failed: (error) => log.debug({ err: asError(error) }, "jobs of a newer format were not counted"),
   });
 
-  /** Staged releases other than the running one, those lying in incoming/ staged first. */
-  async function offers(): Promise<readonly PostedOffer[]> {
-    const arrived = await readdir(paths.incoming).catch(() => [] as string[]);
-    for (const name of arrived.filter((one) => /\.tar(\.gz|\.zst)?$/.test(one)))
-      await takeIncoming(join(paths.incoming, name));
-    const found: PostedOffer[] = [];
-    for (const release of await staged()) {
-      if (release.version === parts.version) continue;
-      const manifest = await manifestOf(release);
-      if (manifest === null) continue;
-      const { files: _files, links: _links, ...rest } = manifest;
-      const plan = shownPlan(await updates.assess(release, false, parts.record), parts.record);
-      found.push({ version: release.version, manifest: rest, plan, notes: manifest.notes.en.join("\n") });
-    }
-    return found;
-  }
-
-  async function takeIncoming(path: string): Promise<void> {
-    const key = `incoming ${path}`;
-    const { size, mtimeMs } = await stat(path);
-    const seen = `${size} ${mtimeMs}`;
-    // A file still being copied changes: it is taken when two looks saw the same.
-    const before = store.all<{ readonly seen: string; readonly done: boolean }>("fact").get(key);
-    if (before?.seen !== seen) {
-      store.put("fact", key, { seen, done: false });
-      return;
-    }
-    if (before.done) return;
-    store.put("fact", key, { seen, done: true });
-    try {
-      const { version } = await stage(path, new AbortController().signal);
-      parts.journal.write({ type: "release.offered", message: parts.record.recorded.update.offered(version) });
-    } catch (error) {
-      parts.journal.write({ type: "release.refused", message: `${path}: ${wordsOf(error, parts.record).sentence}` });
-    }
-  }
-
   /** After an update whose proxy code differs, the proxies are replaced by owld of the new release, without loss. */
   async function renewProxies(): Promise<void> {
     const present = proxyCode(await manifestOf(running));
@@ -353,39 +314,17 @@ export function createReleases(parts: ReleaseParts): Releases {
       );
       const url = database.url();
       if (url === null || !parts.config().bundled) return;
-      // Where a release is put to be offered; without it there is no place to put one.
-      await mkdir(paths.incoming, { recursive: true, mode: 0o750 }).catch((error: unknown) =>
-        log.error({ err: asError(error) }, "incoming/ could not be made"),
-      );
-      approvals = createApprovals({
-        clock,
-        store,
-        log,
-        record: parts.record,
-        bulletin: createBulletin(url),
-        status: parts.status,
-        offers,
-        restart: parts.restart,
-        update: updates.updateTo,
-        rollout: parts.rollouts.get,
-      });
-      approvals.start();
+      board = createBoard({ ...parts, url, updates, staged, manifest: manifestOf, stage });
+      await board.start();
       newerJobs.start();
     },
     async stop() {
       await newerJobs.stop();
       await runner.stop();
       await renewing;
-      await approvals?.stop();
+      await board?.stop();
     },
   };
-}
-
-/** As the pages read it. */
-function shownPlan(plan: UpdatePlanned | UpdateRefused, text: Text): Readonly<Record<string, unknown>> {
-  if (plan.verdict === "planned") return { ...plan };
-  const { sentence, next } = plan.words(text);
-  return { verdict: plan.verdict, code: plan.code, reason: sentence, next };
 }
 
 /** What the proxy's code is: a hash over its files; of code without a manifest only that it has none. */

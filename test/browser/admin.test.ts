@@ -45,6 +45,19 @@ const STATUS = {
   warnings: [],
 };
 
+const ROLLOUT = {
+  id: "r-7",
+  kind: "update",
+  state: "running",
+  startedAt: "2026-01-01T00:00:00.000Z",
+  endedAt: null,
+  reason: null,
+  steps: [
+    { n: 1, service: "owl", action: "stage", instance: null, state: "done", startedAt: null, elapsedMs: 5 },
+    { n: 2, service: "owl", action: "confirm", instance: null, state: "failed", startedAt: null, elapsedMs: 5 },
+  ],
+};
+
 beforeAll(async () => {
   bed = await startPages();
   browser = await bed.browser();
@@ -131,6 +144,66 @@ describe("administration", () => {
       "SELECT version, account_name FROM owl.approval WHERE kind = 'update'",
     );
     expect(rows).toEqual([{ version: "1.1.0", account_name: "admin" }]);
+    await page.close();
+  });
+
+  test("going back says first what would be lost, and is approved once", async () => {
+    await bed.services.sql.query("UPDATE owl.approval SET state = 'succeeded', ended_at = now()");
+    const lost = { count: 1_234, firstAt: "2026-01-02T11:00:00.000Z", lastAt: "2026-01-03T11:00:00.000Z" };
+    await bed.services.sql.query(
+      "INSERT INTO owl.rollback_offer (version, place, plan) VALUES ('0.9.0', 1, $1), ('0.8.0', 2, $2)",
+      [
+        { verdict: "planned", restores: true, closedMs: 52_000, lost, newerJobs: 0 },
+        { verdict: "refused", reason: "0.8.0 cannot live with the database of now.", next: "Update instead." },
+      ],
+    );
+    const page = await open("/admin/updates");
+    await page.getByText("0.8.0 cannot live with the database of now. Update instead.").waitFor();
+    await page.getByRole("button", { name: "Look and go back…" }).focus();
+    await page.keyboard.press("Enter");
+    const dialog = page.getByRole("dialog");
+    await dialog
+      .getByText(/^1,234 entries written since that copy are lost, from Jan 2, 2026.* to Jan 3, 2026/)
+      .waitFor();
+    await dialog.getByText("Pages say “back in a moment” for 52 s at most.").waitFor();
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Approve going back" }).dblclick();
+    await page.locator(".approvals strong", { hasText: "Back to 0.9.0" }).waitFor();
+    const { rows } = await bed.services.sql.query(
+      "SELECT version, state, account_name FROM owl.approval WHERE kind = 'rollback'",
+    );
+    expect(rows).toEqual([{ version: "0.9.0", state: "waiting", account_name: "admin" }]);
+    await bed.services.sql.query("UPDATE owl.approval SET state = 'succeeded', ended_at = now()");
+    await page.close();
+  });
+
+  test("a rollout that has ended meanwhile is not cancelled, and the page says why", async () => {
+    const running = { ...STATUS, state: "rolling", rollout: ROLLOUT };
+    await bed.services.sql.query("UPDATE owl.system_status SET status = $1", [running]);
+    const page = await open("/admin/rollouts");
+    await page.getByRole("button", { name: "Cancel…" }).click();
+    // It ends while the dialog asks.
+    const ended = {
+      ...ROLLOUT,
+      kind: "update",
+      state: "failed",
+      reason: "confirm: it was slow.",
+      endedAt: "2026-01-01T00:01:30.000Z",
+    };
+    await bed.services.sql.query("INSERT INTO owl.rollout_report (id, started_at, rollout) VALUES ($1, $2, $3)", [
+      ended.id,
+      ended.startedAt,
+      ended,
+    ]);
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel the rollout" }).click();
+    await page.getByText("r-7 had ended already, so there was nothing to cancel.").waitFor();
+    await bed.services.sql.query("UPDATE owl.system_status SET status = $1", [STATUS]);
+    await page.locator("[data-rollout=r-7]").getByText("confirm: it was slow.").waitFor();
+    await page.getByRole("button", { name: "Cancel…" }).waitFor({ state: "detached" });
+    expect((await bed.services.sql.query("SELECT 1 FROM owl.rollout_cancel")).rows).toEqual([]);
+    await page.locator("[data-rollout=r-7] summary").click();
+    await page.getByText("Confirm that it works").waitFor();
+    await expectAccessible(page);
     await page.close();
   });
 

@@ -1,11 +1,12 @@
 // The whole of Owl under a browser: owld with its proxy, restarts asked for, processes killed, while an answer grows.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Rollout } from "../../config/control-api.ts";
 import { buildPages } from "../../services/web/pages/build.ts";
 import { startBrowser, type TestBrowser } from "../support/chromium.ts";
 import { startTestModel, type TestModel } from "../support/model.ts";
 import { createOwldHome, type Owld, type OwldHome } from "../support/owld.ts";
-import { ask, lastAnswer, openPage } from "../support/pages.ts";
+import { ask, expectAccessible, lastAnswer, openPage } from "../support/pages.ts";
 import { startTestPostgres, type TestPostgres } from "../support/postgres.ts";
 import { PASSWORD, until } from "../support/services.ts";
 
@@ -91,6 +92,69 @@ test("kill -9 of every worker while an answer grows ends it with its message, an
   await page.getByRole("button", { name: "Try again" }).click();
   await page.locator(".turn[data-state=answered]").waitFor({ timeout: 120_000 });
   expect(await lastAnswer(page)).toBe(words(300));
+  await page.close();
+});
+
+/** The newest rollout that owld knows. */
+const newest = async (): Promise<Rollout> => {
+  const [found] = (await owld.ask<Rollout[]>("GET", "/v1/rollouts")).body;
+  if (found === undefined) throw new Error("owld knows no rollout");
+  return found;
+};
+
+test("Restart pressed in the page: owld does it, the page shows it live, and then in the list with steps and ledger", async () => {
+  const before = await newest();
+  const page = await openPage(browser.context, url(), "/admin", errors);
+  await page.getByRole("button", { name: "Restart" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Restart" }).click();
+  await page.locator(".rollout[data-state=running] .steps li[data-state=running]").first().waitFor();
+  const done = await owld.until((status) => status.rollout === null && status.state === "steady");
+  expect(done.services.flatMap(({ instances }) => instances)).toHaveLength(4);
+  const rollout = await newest();
+  expect(rollout).toMatchObject({ kind: "restart", state: "succeeded", askedBy: "admin" });
+  expect(rollout.id).not.toBe(before.id);
+
+  await page.getByRole("link", { name: "Rollouts" }).click();
+  const past = page.locator(`[data-rollout=${rollout.id}]`);
+  await past.getByText("succeeded").waitFor();
+  await past.getByText(/asked for by admin, .* · took /).waitFor();
+  // The one of before was asked for over the control socket.
+  await page.locator(`[data-rollout=${before.id}]`).getByText("by an operator on the machine").waitFor();
+  await past.locator("summary").focus();
+  await page.keyboard.press("Enter");
+  await past.locator(".steps li").first().waitFor();
+  expect(await past.locator(".steps li").count()).toBe(rollout.steps.length);
+  await past.getByText("Requests failed").waitFor();
+  await expectAccessible(page);
+  await page.setViewportSize({ width: 360, height: 740 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  await page.close();
+});
+
+test("Cancel pressed in the page while an answer holds the rollout up: owld ends it, and the answer is whole", async () => {
+  const chat = await openPage(browser.context, url(), "/", errors);
+  await ask(chat, "say 500 words every 60 ms");
+  await chat.locator(".markdown", { hasText: "w5" }).waitFor();
+  const page = await openPage(browser.context, url(), "/admin", errors);
+  await page.getByRole("button", { name: "Restart" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Restart" }).click();
+  await page.getByRole("button", { name: "Cancel…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("What was replaced stays replaced").waitFor();
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Cancel the rollout" }).click();
+  await owld.until((status) => status.rollout === null && status.state === "steady");
+  const rollout = await newest();
+  expect(rollout).toMatchObject({ state: "cancelled", askedBy: "admin" });
+  await page.getByRole("link", { name: "Rollouts" }).click();
+  const past = page.locator(`[data-rollout=${rollout.id}]`);
+  await past.getByText("cancelled").waitFor();
+  await past.locator("summary").click();
+  await past.getByText("admin asked to cancel it.").waitFor();
+  expect(await page.getByRole("button", { name: "Cancel…" }).count()).toBe(0);
+  await chat.locator(".turn[data-state=answered]").waitFor({ timeout: 120_000 });
+  expect(await lastAnswer(chat)).toBe(words(500));
+  await chat.close();
   await page.close();
 });
 

@@ -18,6 +18,7 @@ import { go, type Place, placeNow, usePlace } from "./routes.ts";
 import { SideColumn } from "./side-column.tsx";
 import { useStore } from "./store.ts";
 import { t } from "./text/text.ts";
+import { VersionBanner } from "./version-banner.tsx";
 
 export interface PageProps {
   readonly id: string | null;
@@ -93,6 +94,7 @@ export function Frame({ account }: { readonly account: AccountJson }): VNode {
       {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
       <div class="shade" onClick={() => setOpen(false)} />
       <main id="main" tabIndex={-1}>
+        <VersionBanner />
         <ConnectionBanner />
         <Page place={place} isAdministrator={account.role === "administrator"} />
       </main>

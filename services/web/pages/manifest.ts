@@ -20,6 +20,13 @@ export interface BuildManifest {
   readonly previous: readonly BuiltFiles[];
 }
 
+/**
+ * What a page and a server compare to tell whether they belong together. The hash of everything the browser gets, and no
+ * number of the API raised by hand: with the same hash a reload would bring the very same code, whatever else changed at
+ * the server, and with another one nobody has to judge whether the old code still fits.
+ */
+export const buildId = ({ sources }: BuildManifest): string => sources.slice(0, 16);
+
 /** The manifest in `dir`, or null when nothing was built there yet. */
 export async function readManifest(dir: string): Promise<BuildManifest | null> {
   try {

@@ -6,7 +6,8 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type BuildManifest, readManifest } from "./manifest.ts";
+import { BUILD_HEADER } from "./build-header.ts";
+import { type BuildManifest, buildId, readManifest } from "./manifest.ts";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../../..");
 const FILE_NAME = /^[A-Za-z0-9_.-]+-[A-Z0-9]{8}\.(?:js|css|svg)$/;
@@ -85,11 +86,19 @@ export function servePages(app: FastifyInstance, options: PagesOptions): void {
         .type("text/plain; charset=utf-8")
         .send("The pages are not built yet. Build them: node services/web/pages/build.ts\n");
     }
-    const tag = `"${found.manifest.sources.slice(0, 16)}"`;
+    const tag = `"${buildId(found.manifest)}"`;
     reply.header("etag", tag).type("text/html; charset=utf-8");
     if (request.headers["if-none-match"] === tag) return reply.code(304).send();
     return reply.send(found.shell);
   }
+
+  // With each new stream, and so after each replacement of a web instance, an open page learns whom it talks to.
+  // From memory: no stream waits for a disk.
+  app.addHook("onReady", async () => void (await current()));
+  app.addHook("onRequest", (request, reply, done) => {
+    if (built && request.url.split("?")[0] === "/api/events") reply.header(BUILD_HEADER, buildId(built.manifest));
+    done();
+  });
 
   for (const url of PAGES) app.get(url, { schema: { hide: true } }, sendShell);
 
@@ -135,7 +144,7 @@ function shellOf(manifest: BuildManifest, language: "ko" | "en"): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content">
 <meta name="color-scheme" content="light dark">
-<meta name="owl-build" content="${manifest.sources.slice(0, 16)}">
+<meta name="owl-build" content="${buildId(manifest)}">
 <meta name="owl-worker" content="/assets/${manifest.worker}">
 <title>Owl</title>
 <link rel="icon" href="/icon.svg" type="image/svg+xml">

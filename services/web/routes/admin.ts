@@ -2,18 +2,17 @@
 // and restarting write a row that owld, and only owld, executes.
 
 import { OwlError } from "../../../config/errors.ts";
-import { listAudit, recordAudit } from "../../db/audit.ts";
-import type { Sql } from "../../db/pool.ts";
-import { findSystemStatus, insertApproval, listApprovals, listOffers } from "../../db/system.ts";
+import { listAudit } from "../../db/audit.ts";
+import { findSystemStatus, listApprovals, listOffers, listRollbacks } from "../../db/system.ts";
 import { queueFigures, turnFigures, turnHistogram } from "../../db/turn-figures.ts";
 import { listWorkers } from "../../db/workers.ts";
+import { approvalAccepted as accepted, approve } from "../approving.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
 import { administratorOf } from "../sessions.ts";
 
 const DAY_MS = 86_400_000;
 const open = { type: "object", additionalProperties: true } as const;
-const accepted = { type: "object", properties: { approvalId: { type: "string" } } } as const;
 
 export const adminRoutes: Routes = (app, deps) => {
   app.get(
@@ -51,37 +50,21 @@ export const adminRoutes: Routes = (app, deps) => {
     "/api/admin/update",
     {
       schema: {
-        summary: "Releases offered, and how approved updates and restarts go on",
+        summary: "Releases offered, those to go back to, and how approved updates and restarts go on",
         tags: ["admin"],
         response: { 200: open, 403: { $ref: "Problem#" } },
       },
     },
     async (request) => {
       administratorOf(request);
-      const [offers, approvals] = await Promise.all([listOffers(deps.db), listApprovals(deps.db, 20)]);
-      return { release: deps.release, offers, approvals };
+      const [offers, rollbacks, approvals] = await Promise.all([
+        listOffers(deps.db),
+        listRollbacks(deps.db),
+        listApprovals(deps.db, 20),
+      ]);
+      return { release: deps.release, offers, rollbacks, approvals };
     },
   );
-
-  const approve = async (
-    sql: Sql,
-    account: { id: string; name: string },
-    address: string,
-    approval: { id: string; kind: "update" | "restart"; version: string | null; services: readonly string[] | null },
-  ) => {
-    if (!(await insertApproval(sql, { ...approval, account }))) {
-      throw new OwlError("approval.open", "An approved update or restart is still under way.", {
-        next: "Wait for its end; its progress is on this page.",
-      });
-    }
-    await recordAudit(sql, {
-      accountId: account.id,
-      accountName: account.name,
-      address,
-      action: approval.kind === "update" ? "update.approved" : "restart.asked",
-      target: approval.version ?? approval.services?.join(", ") ?? "all",
-    });
-  };
 
   app.post<{ Body: { version: string } }>(
     "/api/admin/update/approve",
@@ -100,7 +83,7 @@ export const adminRoutes: Routes = (app, deps) => {
       },
     },
     async (request, reply) => {
-      const account = administratorOf(request);
+      administratorOf(request);
       const { version } = request.body;
       const id = deps.random.uuid();
       const answer = await onceOnly(deps, request, { status: 202, body: { approvalId: id } }, async (sql) => {
@@ -110,7 +93,7 @@ export const adminRoutes: Routes = (app, deps) => {
             next: "Stage it: owlctl update --stage ARCHIVE.",
           });
         }
-        await approve(sql, account, request.ip, { id, kind: "update", version, services: null });
+        await approve(sql, request, { id, kind: "update", version, services: null });
       });
       return reply.code(answer.status).send(answer.body);
     },
@@ -138,12 +121,12 @@ export const adminRoutes: Routes = (app, deps) => {
       },
     },
     async (request, reply) => {
-      const account = administratorOf(request);
+      administratorOf(request);
       const id = deps.random.uuid();
       const named = request.body?.services ?? [];
       const answer = await onceOnly(deps, request, { status: 202, body: { approvalId: id } }, async (sql) => {
         const services = named.length > 0 ? named : null;
-        await approve(sql, account, request.ip, { id, kind: "restart", version: null, services });
+        await approve(sql, request, { id, kind: "restart", version: null, services });
       });
       return reply.code(answer.status).send(answer.body);
     },

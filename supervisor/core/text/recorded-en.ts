@@ -7,6 +7,8 @@ export const recordedEn = {
       ? "The configuration is read again: nothing differs."
       : `The configuration is read again. ${notes.join(" ")}`,
   stopped: (service: string) => `${service} is stopped by an operator.`,
+  nothingToCancel: (rollout: string) => `There is no rollout ${rollout}.`,
+  cancelledTooLate: (rollout: string, state: "succeeded" | "failed") => `${rollout} had ended before: it ${state}.`,
   stopping: "owld stops everything in order.",
   exit: {
     unknown: "exit code not known: it was started by an earlier owld",

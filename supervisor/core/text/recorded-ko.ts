@@ -6,6 +6,9 @@ export const recordedKo: Recorded = {
   reloaded: (notes) =>
     notes.length === 0 ? "설정을 다시 읽었습니다. 달라진 것이 없습니다." : `설정을 다시 읽었습니다. ${notes.join(" ")}`,
   stopped: (service) => `운영자가 ${service}을(를) 멈춥니다.`,
+  nothingToCancel: (rollout) => `${rollout} 교체 작업이 없습니다.`,
+  cancelledTooLate: (rollout, state) =>
+    `${rollout} 교체 작업은 이미 끝났습니다(${state === "succeeded" ? "성공" : "실패"}).`,
   stopping: "owld가 모두 차례로 멈춥니다.",
   exit: {
     unknown: "종료 코드를 알 수 없음: 이전의 owld가 시작했음",

@@ -42,12 +42,16 @@ const textOf = (events: readonly SseEvent[], turnId: string): string =>
 describe("the account's one event stream", () => {
   test("carries every event of all running turns once, numbered without gaps", async () => {
     let ends = 0;
+    let isOpen = false;
     const stream = client.events("/api/events", {
       stop: (event) => {
+        isOpen ||= event.event === "hello";
         if (event.event === "end") ends += 1;
         return ends === 2;
       },
     });
+    // A turn that is older than the stream is told from where it stands.
+    await until("the stream is open", async () => isOpen);
     const first = await client.ask("say 15 words every 20 ms");
     const second = await client.ask("say 10 words every 20 ms");
     const events = await stream;
@@ -62,12 +66,16 @@ describe("the account's one event stream", () => {
 
   test("a notification that comes after the end begins nothing anew", async () => {
     let ends = 0;
+    let isOpen = false;
     const stream = client.events("/api/events", {
       stop: (event) => {
+        isOpen ||= event.event === "hello";
         if (event.event === "end") ends += 1;
         return ends === 2;
       },
     });
+    // A turn that is older than the stream is told from where it stands.
+    await until("the stream is open", async () => isOpen);
     const { turnId } = await client.ask("say 3 words every 20 ms");
     await client.ended(turnId);
     await until("its end is told", async () => ends === 1);

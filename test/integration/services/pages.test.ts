@@ -16,6 +16,7 @@ beforeAll(async () => {
   manifest = await buildPages({ outDir: dir });
   app = fastify();
   servePages(app, { language: "ko", dir });
+  for (const path of ["/api/events", "/api/other"]) app.get(path, async () => "");
 });
 
 afterAll(async () => {
@@ -39,6 +40,13 @@ test("the shell holds no inline script or style and asks no other host for anyth
   for (const script of body.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)) expect(script[1]).toBe("");
   const again = await app.inject({ url: "/", headers: { "if-none-match": String(headers.etag) } });
   expect(again.statusCode).toBe(304);
+});
+
+test("a stream tells the build of the pages, the one the shell is of", async () => {
+  const { headers } = await app.inject("/api/events?lastEventId=x");
+  expect(headers["owl-build"]).toMatch(/^[0-9a-f]{16}$/);
+  expect((await app.inject("/")).body).toContain(`<meta name="owl-build" content="${headers["owl-build"]}">`);
+  expect((await app.inject("/api/other")).headers).not.toHaveProperty("owl-build");
 });
 
 // Names in texts and namespaces: the Markdown parser's error message names its home, SVG has its own.

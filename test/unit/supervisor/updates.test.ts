@@ -87,3 +87,36 @@ test("under a team's own services no database is asked", async () => {
   expect((await updates.planUpdate({ source: "/a" }, en)).notes.join("\n")).toMatch(/untouched/);
   expect((await updates.planRollback(null, en)).notes.join("\n")).toMatch(/untouched/);
 });
+
+test("the page is told the releases that ran before this one, the last one first, each with what going back costs", async () => {
+  const before = (version: string) => ({ version, path: "/" });
+  const entry = (version: string, was: string | null, copy: string | null = null) => ({
+    ...before(version),
+    finishedAt: 0,
+    copy,
+    before: was === null ? null : before(was),
+  });
+  // 1.2.0 lies newest in the ledger: it was gone back from.
+  const ledger = () => [
+    entry("1.2.0", "1.0.0"),
+    entry("1.0.0", "0.9.0", "/"),
+    entry("0.9.0", "0.8.0"),
+    entry("0.8.0", null),
+  ];
+  const staged = async () => ["0.8.0", "0.9.0", "1.2.0"].map(before);
+  const code = await setup({ ledger, staged }).updates.rollbacks(en);
+  const codeOnly = { verdict: "planned", restores: false, closedMs: 0, lost: null, newerJobs: 2 };
+  expect(code).toEqual([
+    { version: "0.9.0", plan: codeOnly },
+    { version: "0.8.0", plan: codeOnly },
+  ]);
+  const ahead = async () => ({ applied: { "0002_b.sql": "1" }, compatible: {}, queueSchema: 46, bytes: 2 ** 30 });
+  const copies = await setup({ ledger, staged, databaseFacts: ahead }).updates.rollbacks(en);
+  expect(copies).toMatchObject([
+    {
+      version: "0.9.0",
+      plan: { restores: true, closedMs: 51_952, lost: { count: 3, firstAt: "then", lastAt: "now" }, newerJobs: 0 },
+    },
+    { version: "0.8.0", plan: { verdict: "refused", reason: expect.stringMatching(/no copy/) } },
+  ]);
+});

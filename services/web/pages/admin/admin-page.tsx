@@ -1,5 +1,5 @@
 // The whole installation on one page, with pages beside it for what is looked at closely.
-// Invariant: nothing here has power: Restart and Update write an approval that the supervisor executes.
+// Invariant: nothing here has power: every button writes a row that the supervisor executes.
 
 import type { VNode } from "preact";
 import { follow } from "../routes.ts";
@@ -8,10 +8,11 @@ import { AuditView } from "./audit-view.tsx";
 import { JobsView } from "./jobs-view.tsx";
 import { LogsView } from "./logs-view.tsx";
 import { OverviewView } from "./overview-view.tsx";
+import { RolloutsView } from "./rollouts-view.tsx";
 import { UpdatesView } from "./updates-view.tsx";
 import { UsersView } from "./users-view.tsx";
 
-const SECTIONS = ["overview", "jobs", "updates", "logs", "users", "audit"] as const;
+const SECTIONS = ["overview", "jobs", "updates", "rollouts", "logs", "users", "audit"] as const;
 
 export default function AdminPage({ id }: { readonly id: string | null }): VNode {
   const section = SECTIONS.find((name) => name === id) ?? "overview";
@@ -35,6 +36,7 @@ export default function AdminPage({ id }: { readonly id: string | null }): VNode
       {section === "overview" && <OverviewView />}
       {section === "jobs" && <JobsView />}
       {section === "updates" && <UpdatesView />}
+      {section === "rollouts" && <RolloutsView />}
       {section === "logs" && <LogsView />}
       {section === "users" && <UsersView />}
       {section === "audit" && <AuditView />}

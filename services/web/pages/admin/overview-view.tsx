@@ -63,7 +63,10 @@ export function OverviewView(): VNode {
         </p>
       ))}
       {open.length > 0 && <ApprovalList approvals={open} />}
-      {status?.rollout && status.rollout.state === "running" && <RolloutView rollout={status.rollout} />}
+      {/* Once: an approval shows the rollout it has begun. */}
+      {status?.rollout?.state === "running" && !open.some((item) => item.rollout === status.rollout?.id) && (
+        <RolloutView rollout={status.rollout} />
+      )}
       {status ? <Services services={status.services} /> : <p class="note">{t("admin.noStatusText")}</p>}
       <div class="cards">
         {status?.connections && (

@@ -5,30 +5,44 @@ import type { Rollout, RolloutLedger } from "../../../../config/control-api.ts";
 import { durationText } from "../core/duration.ts";
 import { useNow } from "../parts/now.ts";
 import { languageNow, momentText, numberText, type TextKey, t } from "../text/text.ts";
+import { CancelRollout } from "./cancel-rollout.tsx";
 import type { Approval } from "./system.ts";
 
-export function RolloutView({ rollout }: { readonly rollout: Rollout }): VNode {
+export interface RolloutViewProps {
+  readonly rollout: Rollout;
+  /** What is around it has named it and told its length. */
+  readonly isNamed?: boolean;
+}
+
+export function RolloutView({ rollout, isNamed = false }: RolloutViewProps): VNode {
   const now = useNow(1_000, rollout.endedAt === null);
   const language = languageNow();
   const elapsed = (rollout.endedAt ? Date.parse(rollout.endedAt) : now) - Date.parse(rollout.startedAt);
   return (
     <section class="card rollout" data-state={rollout.state}>
-      <h2>
-        {t(`rollout.${rollout.kind}`)} {rollout.id}
-        <span class={`state state-${rollout.state}`}>{t(`rolloutState.${rollout.state}`)}</span>
-      </h2>
-      <p class="soft">
-        {t("rollout.elapsed", { elapsed: durationText(elapsed, language) })}
-        {rollout.estimate &&
-          ` · ${t("rollout.expected", { expected: durationText(rollout.estimate.expectedMs, language), worst: durationText(rollout.estimate.worstMs, language) })}`}
-      </p>
-      {rollout.reason && <p class={rollout.state === "failed" ? "bad" : ""}>{rollout.reason}</p>}
+      {!isNamed && (
+        <h2>
+          {t(`rollout.${rollout.kind}`)} {rollout.id}
+          <span class={`state state-${rollout.state}`}>{t(`rolloutState.${rollout.state}`)}</span>
+        </h2>
+      )}
+      {!isNamed && (
+        <p class="soft">
+          {t(rollout.endedAt === null ? "rollout.elapsed" : "rollout.took", {
+            elapsed: durationText(elapsed, language),
+          })}
+          {rollout.estimate &&
+            ` · ${t("rollout.expected", { expected: durationText(rollout.estimate.expectedMs, language), worst: durationText(rollout.estimate.worstMs, language) })}`}
+        </p>
+      )}
+      {rollout.reason && <p class={rollout.state === "failed" ? "bad reason" : "reason"}>{rollout.reason}</p>}
+      {rollout.state === "running" && <CancelRollout key={rollout.id} rollout={rollout} />}
       <ol class="steps">
         {rollout.steps.map((step) => (
           <li key={step.n} data-state={step.state}>
             <span class="mark" aria-hidden="true" />
             <span class="grow">
-              {stepText(step.action)} {step.instance ?? step.service}
+              {stepText(step.action)} {step.instance ?? (step.service === OWN ? "" : step.service)}
             </span>
             <span class="soft">{t(`step.${step.state}`)}</span>
             <span class="soft">{step.startedAt ? durationText(step.elapsedMs, language) : ""}</span>
@@ -40,7 +54,30 @@ export function RolloutView({ rollout }: { readonly rollout: Rollout }): VNode {
   );
 }
 
-const ACTIONS = ["start", "ready", "route", "drain", "stop", "migrate"] as const;
+const ACTIONS = [
+  "start",
+  "ready",
+  "route",
+  "drain",
+  "stop",
+  "migrate",
+  "stage",
+  "preflight",
+  "compare",
+  "close",
+  "copy",
+  "migrateClosed",
+  "replace",
+  "confirm",
+  "switch",
+  "prune",
+  "drainBack",
+  "closeBack",
+  "restore",
+  "replaceBack",
+] as const;
+/** The "service" of an update's own steps: their names say all. */
+const OWN = "owl";
 
 function stepText(action: string): string {
   const known = ACTIONS.find((name) => name === action);
@@ -81,9 +118,9 @@ export function ApprovalList({ approvals }: { readonly approvals: readonly Appro
         <li key={item.id} class="card" data-state={item.state}>
           <p>
             <strong>
-              {item.kind === "update"
-                ? t("approval.update", { version: item.version ?? "" })
-                : t("approval.restart", { services: item.services?.join(", ") || t("approval.all") })}
+              {item.kind === "restart"
+                ? t("approval.restart", { services: item.services?.join(", ") || t("approval.all") })
+                : t(`approval.${item.kind}`, { version: item.version ?? "" })}
             </strong>{" "}
             <span class={`state state-${item.state}`}>{t(`approvalState.${item.state}`)}</span>
           </p>

@@ -60,9 +60,29 @@ export interface Offer {
   readonly offeredAt: string;
 }
 
+/** A release that ran here; `plan` is owld's word on what going back costs. */
+export interface Rollback {
+  readonly version: string;
+  readonly plan:
+    | {
+        readonly verdict: "planned";
+        /** A copy of the database from before is put back. */
+        readonly restores: boolean;
+        readonly closedMs: number;
+        readonly lost: {
+          readonly count: number;
+          readonly firstAt: string | null;
+          readonly lastAt: string | null;
+        } | null;
+        readonly newerJobs: number;
+      }
+    | { readonly verdict: "refused"; readonly reason: string; readonly next: string };
+  readonly at: string;
+}
+
 export interface Approval {
   readonly id: string;
-  readonly kind: "update" | "restart";
+  readonly kind: "update" | "restart" | "rollback";
   readonly version: string | null;
   readonly services: readonly string[] | null;
   readonly by: string;
@@ -77,8 +97,14 @@ export interface Approval {
 export interface UpdateJson {
   readonly release: string;
   readonly offers: readonly Offer[];
+  readonly rollbacks?: readonly Rollback[];
   readonly approvals: readonly Approval[];
 }
+
+/** A past rollout without its steps. */
+export type PastRollout = Omit<Rollout, "steps" | "ledger" | "notes"> & {
+  readonly cancels: readonly { readonly by: string; readonly state: "waiting" | "done" | "refused" }[];
+};
 
 export interface Polled<T> {
   readonly value: T | null;

@@ -9,6 +9,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
 import { languageNow, momentText, t, tCount } from "../text/text.ts";
+import { RollbackList } from "./rollback-view.tsx";
 import { ApprovalList, RolloutView } from "./rollout-view.tsx";
 import { type Offer, type SystemJson, type UpdateJson, usePolled } from "./system.ts";
 
@@ -45,7 +46,13 @@ export function UpdatesView(): VNode {
           </li>
         ))}
       </ul>
-      {rollout && <RolloutView rollout={rollout} />}
+      {/* Once: an approval shows the rollout it has begun. */}
+      {rollout && !value.approvals.some((item) => item.rollout === rollout.id) && <RolloutView rollout={rollout} />}
+      <RollbackList
+        rollbacks={value.rollbacks ?? []}
+        isBusy={isBusy || rollout?.state === "running"}
+        onApproved={refresh}
+      />
       <h2>{t("update.history")}</h2>
       {value.approvals.length === 0 ? (
         <p class="soft">{t("update.noHistory")}</p>

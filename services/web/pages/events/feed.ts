@@ -3,6 +3,7 @@
 
 import { createParser } from "eventsource-parser";
 import type { Clock, Random } from "../../../../config/time.ts";
+import { BUILD_HEADER } from "../build-header.ts";
 import type { FeedEvent, FeedMessage, FeedStatus, LiveTurn } from "./messages.ts";
 
 export interface FeedDeps {
@@ -26,13 +27,14 @@ const RETRIES_MS = [100, 500, 1_000, 2_000, 5_000];
 
 export function createFeed(deps: FeedDeps): Feed {
   const { clock } = deps;
-  let status: FeedStatus = { state: "connecting", attempt: 0, nextTryAt: null };
+  let status: FeedStatus = { state: "connecting", attempt: 0, nextTryAt: null, build: null };
   let lastId = "";
   let run: AbortController | null = null;
   let retryNow: (() => void) | null = null;
 
-  function enter(next: FeedStatus): void {
-    status = next;
+  /** `build` stays until another server tells its own. */
+  function enter(next: Omit<FeedStatus, "build">, build = status.build): void {
+    status = { ...next, build };
     deps.tell({ kind: "status", status });
   }
 
@@ -59,7 +61,7 @@ export function createFeed(deps: FeedDeps): Feed {
           if (event) deps.tell({ kind: "event", event });
         },
       });
-      enter({ state: "open", attempt: 0, nextTryAt: null });
+      enter({ state: "open", attempt: 0, nextTryAt: null }, response.headers.get(BUILD_HEADER));
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       for (;;) {
         const { value, done } = await reader.read();
@@ -119,7 +121,7 @@ export function createFeed(deps: FeedDeps): Feed {
       run = null;
       retryNow?.();
       lastId = "";
-      status = { state: "connecting", attempt: 0, nextTryAt: null };
+      status = { state: "connecting", attempt: 0, nextTryAt: null, build: null };
     },
     status: () => status,
   };

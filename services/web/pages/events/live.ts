@@ -13,6 +13,7 @@ export const feedStatus: Store<FeedStatus> = createStore<FeedStatus>({
   state: "connecting",
   attempt: 0,
   nextTryAt: null,
+  build: null,
 });
 
 let tellWorker: ((message: TabMessage) => void) | null = null;

@@ -7,6 +7,8 @@ export interface FeedStatus {
   readonly attempt: number;
   /** Wall time in ms, for showing. */
   readonly nextTryAt: number | null;
+  /** The build of the pages that the server of the newest stream serves; null: it did not say. */
+  readonly build: string | null;
 }
 
 /** A turn that had not ended when the stream began. */

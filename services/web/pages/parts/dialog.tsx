@@ -47,18 +47,20 @@ export interface ConfirmProps {
   readonly text: string;
   readonly action: string;
   readonly danger?: boolean;
+  /** What leaving the dialog does, where "Cancel" would be taken for the act itself. */
+  readonly keep?: string;
   readonly onConfirm: () => void;
   readonly onClose: () => void;
 }
 
 /** Asks before something that cannot be taken back. */
-export function Confirm({ title, text, action, danger = false, onConfirm, onClose }: ConfirmProps): VNode {
+export function Confirm({ title, text, action, danger = false, keep, onConfirm, onClose }: ConfirmProps): VNode {
   return (
     <Dialog title={title} onClose={onClose}>
       <p>{text}</p>
       <footer>
         <button type="button" onClick={onClose}>
-          {t("cancel")}
+          {keep ?? t("cancel")}
         </button>
         <button type="button" class={danger ? "danger" : "primary"} onClick={onConfirm}>
           {action}

@@ -3,6 +3,7 @@
 
 import type { ComponentType, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { ownBuild } from "../build-header.ts";
 import { t } from "../text/text.ts";
 import { Failure } from "./failure.tsx";
 
@@ -21,7 +22,7 @@ export function Lazy({ load, id }: LazyProps): VNode {
     load().then(
       (module) => setPage({ Page: module.default }),
       () => {
-        const build = document.querySelector<HTMLMetaElement>('meta[name="owl-build"]')?.content ?? "";
+        const build = ownBuild();
         if (navigator.onLine && sessionStorage.getItem(RELOADED) !== build) {
           sessionStorage.setItem(RELOADED, build);
           location.reload();

@@ -139,6 +139,8 @@ export const en = {
   "notice.answered": "Answered: {title}",
   "notice.failed": "Not answered: {title}",
   "notice.stopped": "Stopped: {title}",
+  "version.new": "A new version is installed.",
+  "version.reload": "Reload",
   "connection.lost": "The connection is lost. Next try in {in}. Work goes on at the server.",
   "connection.trying": "Connecting to the server… Work goes on there.",
   "connection.now": "Try now",

@@ -139,6 +139,8 @@ export const ko: Catalogue = {
   "notice.answered": "답변 완료: {title}",
   "notice.failed": "답변 실패: {title}",
   "notice.stopped": "중지됨: {title}",
+  "version.new": "새 버전이 설치되었습니다.",
+  "version.reload": "새로고침",
   "connection.lost": "연결이 끊겼습니다. {in} 뒤에 다시 연결합니다. 서버의 작업은 계속됩니다.",
   "connection.trying": "서버에 연결하는 중입니다… 서버의 작업은 계속됩니다.",
   "connection.now": "지금 연결",

@@ -10,7 +10,10 @@ interface Connection {
   end(): void;
 }
 
-function setup(statusOf: (attempt: number) => number = () => 200) {
+function setup(
+  statusOf: (attempt: number) => number = () => 200,
+  buildOf: (attempt: number) => string | null = () => null,
+) {
   const clock = createTestClock();
   const connections: Connection[] = [];
   const told: FeedMessage[] = [];
@@ -37,7 +40,8 @@ function setup(statusOf: (attempt: number) => number = () => 200) {
         send: (text) => controller?.enqueue(new TextEncoder().encode(text)),
         end: () => controller?.close(),
       });
-      return new Response(body, { status });
+      const build = buildOf(attempts);
+      return new Response(body, { status, headers: build === null ? {} : { "owl-build": build } });
     },
   });
   feeds.push(feed);
@@ -108,6 +112,26 @@ describe("the browser's event stream", () => {
     expect(attempts()).toBeGreaterThan(8);
     expect(attempts()).toBeLessThan(20);
   });
+});
+
+test("each new stream tells the build of the server it goes to, kept while the connection is lost", async () => {
+  const { clock, feed, connections } = setup(undefined, (attempt) => ["", "old", "new", null][attempt] ?? null);
+  expect(feed.status().build).toBeNull();
+  feed.start();
+  await until(() => feed.status().state === "open");
+  expect(feed.status().build).toBe("old");
+  connections[0]?.end();
+  await until(() => feed.status().state === "lost");
+  expect(feed.status().build).toBe("old");
+  await clock.advance(1_000);
+  await until(() => feed.status().state === "open");
+  expect(feed.status().build).toBe("new");
+  // A server of before this was told.
+  connections[1]?.end();
+  await until(() => feed.status().state === "lost");
+  await clock.advance(1_000);
+  await until(() => feed.status().state === "open");
+  expect(feed.status().build).toBeNull();
 });
 
 test("only events of known shapes come through", () => {
