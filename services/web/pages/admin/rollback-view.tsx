@@ -2,13 +2,11 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { call } from "../api.ts";
-import { browserRandom } from "../browser-time.ts";
 import { durationText } from "../core/duration.ts";
-import { Dialog } from "../parts/dialog.tsx";
-import { Failure, failureText } from "../parts/failure.tsx";
+import { Failure } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
 import { languageNow, momentText, t, tCount } from "../text/text.ts";
+import { ApprovalDialog } from "./approval-dialog.tsx";
 import type { Rollback } from "./system.ts";
 
 export interface RollbackListProps {
@@ -62,46 +60,23 @@ interface DialogProps {
 }
 
 function RollbackDialog({ offer, onClose, onApproved }: DialogProps): VNode {
-  const [busy, setBusy] = useState(false);
-  const [refused, setRefused] = useState<string | null>(null);
-  // One approval, however often the button is pressed.
-  const [key] = useState(() => browserRandom.uuid());
   const now = useNow(1_000);
   const { version, plan } = offer;
-
-  async function approve(): Promise<void> {
-    setBusy(true);
-    setRefused(null);
-    try {
-      await call("/api/admin/rollback/approve", { method: "POST", body: { version }, key });
-      onApproved();
-    } catch (error) {
-      setRefused(failureText(error));
-      setBusy(false);
-    }
-  }
-
   return (
-    <Dialog title={t("rollback.title", { version })} onClose={onClose} wide>
+    <ApprovalDialog
+      title={t("rollback.title", { version })}
+      path="/api/admin/rollback/approve"
+      version={version}
+      approve={t("rollback.approve")}
+      isDangerous={plan.verdict === "planned" && plan.restores}
+      isRefused={plan.verdict === "refused"}
+      onClose={onClose}
+      onApproved={onApproved}
+    >
       <h3>{t("rollback.cost")}</h3>
       {plan.verdict === "planned" ? <Cost plan={plan} /> : <Failure text={`${plan.reason} ${plan.next}`.trim()} />}
       <p class="soft">{t("admin.asOf", { age: durationText(now - Date.parse(offer.at), languageNow()) })}</p>
-      <p class="soft">{t("update.power")}</p>
-      {refused && <Failure text={refused} />}
-      <footer>
-        <button type="button" onClick={onClose}>
-          {t("cancel")}
-        </button>
-        <button
-          type="button"
-          class={plan.verdict === "planned" && plan.restores ? "danger" : "primary"}
-          disabled={busy || plan.verdict === "refused"}
-          onClick={() => void approve()}
-        >
-          {t("rollback.approve")}
-        </button>
-      </footer>
-    </Dialog>
+    </ApprovalDialog>
   );
 }
 

@@ -2,13 +2,11 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { call } from "../api.ts";
-import { browserRandom } from "../browser-time.ts";
 import { durationText } from "../core/duration.ts";
-import { Dialog } from "../parts/dialog.tsx";
-import { Failure, failureText } from "../parts/failure.tsx";
+import { Failure } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
 import { languageNow, momentText, t, tCount } from "../text/text.ts";
+import { ApprovalDialog } from "./approval-dialog.tsx";
 import { RollbackList } from "./rollback-view.tsx";
 import { ApprovalList, RolloutView } from "./rollout-view.tsx";
 import { type Offer, type SystemJson, type UpdateJson, usePolled } from "./system.ts";
@@ -80,42 +78,22 @@ interface ApproveProps {
 }
 
 function ApproveDialog({ offer, onClose, onApproved }: ApproveProps): VNode {
-  const [busy, setBusy] = useState(false);
-  const [refused, setRefused] = useState<string | null>(null);
-  // One approval, however often the button is pressed.
-  const [key] = useState(() => browserRandom.uuid());
-
-  async function approve(): Promise<void> {
-    setBusy(true);
-    setRefused(null);
-    try {
-      await call("/api/admin/update/approve", { method: "POST", body: { version: offer.version }, key });
-      onApproved();
-    } catch (error) {
-      setRefused(failureText(error));
-      setBusy(false);
-    }
-  }
-
   return (
-    <Dialog title={t("update.title", { version: offer.version })} onClose={onClose} wide>
+    <ApprovalDialog
+      title={t("update.title", { version: offer.version })}
+      path="/api/admin/update/approve"
+      version={offer.version}
+      approve={t("update.approve")}
+      onClose={onClose}
+      onApproved={onApproved}
+    >
       <h3>{t("update.impact")}</h3>
       <ul class="impact">
         {impactOf(offer).map((line) => (
           <li key={line}>{line}</li>
         ))}
       </ul>
-      <p class="soft">{t("update.power")}</p>
-      {refused && <Failure text={refused} />}
-      <footer>
-        <button type="button" onClick={onClose}>
-          {t("cancel")}
-        </button>
-        <button type="button" class="primary" disabled={busy} onClick={() => void approve()}>
-          {t("update.approve")}
-        </button>
-      </footer>
-    </Dialog>
+    </ApprovalDialog>
   );
 }
 
