@@ -5,7 +5,14 @@ import type { AppConfig, Config, ServiceConfig } from "../../config/config.ts";
 import type { Changed, Rollout, RolloutRequest, ScaleRequest, Status } from "../../config/control-api.ts";
 import { shownConfig } from "../../config/shown.ts";
 import { type Instance, isLiving, isServing } from "../core/instance.ts";
-import { describePlan, type PlannedService, planCount, planSteps, restartTargets } from "../core/rollout-plan.ts";
+import {
+  describePlan,
+  type PlanFacts,
+  type PlannedService,
+  planCount,
+  planSteps,
+  restartTargets,
+} from "../core/rollout-plan.ts";
 import { Refusal } from "../core/text/refusal.ts";
 import type { Text } from "../core/text/text.ts";
 import type { InstanceBook } from "../instance-book.ts";
@@ -101,9 +108,15 @@ export function createOperations(parts: OperationParts): Control {
     });
   }
 
-  function plan(targets: readonly Instance[], config: Config, notes: readonly string[], text: Text) {
+  function plan(
+    targets: readonly Instance[],
+    config: Config,
+    notes: readonly string[],
+    text: Text,
+    counts: PlanFacts["counts"] = [],
+  ) {
     const connectionLimit = parts.connectionLimit();
-    const facts = { targets, services: planned(config), instances: book.all(), connectionLimit, notes };
+    const facts = { targets, services: planned(config), instances: book.all(), connectionLimit, notes, counts };
     return describePlan(facts, text);
   }
 
@@ -239,15 +252,15 @@ export function createOperations(parts: OperationParts): Control {
     async planReload(text) {
       const next = parts.loadConfig();
       const { replaced, notes } = compare(next);
-      const described = plan(replaced, next, notes(text), text);
       // Numbers that change beside what is replaced, services that come or go.
       const names = new Set([...serviceNames(), ...next.services.map(({ name }) => name)]);
-      const counted = [...names].flatMap((name) => {
+      const counts = [...names].flatMap((name) => {
         const to = next.services.find((one) => one.name === name)?.replicas ?? 0;
         const from = services().find((one) => one.name === name)?.replicas ?? 0;
-        return from === to ? [] : countSteps(name, to, next);
+        return from === to ? [] : [{ name, from, to }];
       });
-      const steps = [...described.steps, ...counted];
+      const described = plan(replaced, next, notes(text), text, counts);
+      const steps = [...described.steps, ...counts.flatMap(({ name, to }) => countSteps(name, to, next))];
       return { ...described, steps, changes: described.changes || notes(text).length > 0 };
     },
     async scale(wanted, text) {
@@ -262,8 +275,13 @@ export function createOperations(parts: OperationParts): Control {
     async planScale(wanted, text) {
       checkScale(wanted);
       const notes = scaleNotes(wanted)(text);
-      const steps = Object.entries(wanted).flatMap(([name, replicas]) => countSteps(name, replicas, parts.config()));
-      return { ...plan([], parts.config(), notes, text), steps, changes: notes.length > 0 };
+      const counts = Object.entries(wanted).map(([name, to]) => ({
+        name,
+        from: wishes.replicas(serviceNamed(name)),
+        to,
+      }));
+      const steps = counts.flatMap(({ name, to }) => countSteps(name, to, parts.config()));
+      return { ...plan([], parts.config(), notes, text, counts), steps, changes: notes.length > 0 };
     },
     async start(name, text) {
       refuseWhileBusy();

@@ -28,6 +28,21 @@ export function estimateRollout(services: readonly ServiceTimes[]): Estimate {
   return { expectedMs: total(services, expected), worstMs: total(services, worst) };
 }
 
+/** A service whose number of instances changes from `from` to `to`. */
+export type CountTimes = ServiceTimes & { readonly from: number; readonly to: number };
+
+/** What is added starts at once, what is too much drains at once: as long as the slowest service takes. */
+export function estimateCounts(services: readonly CountTimes[]): Estimate {
+  const longest = (timesOf: (one: ServiceTimes) => Times): number => {
+    const each = services.map((one) => {
+      const { startMs, drainMs } = timesOf(one);
+      return one.to > one.from ? startMs : one.to < one.from ? drainMs : 0;
+    });
+    return Math.round(Math.max(0, ...each));
+  };
+  return { expectedMs: longest(expected), worstMs: longest(worst) };
+}
+
 interface Times {
   readonly startMs: number;
   readonly drainMs: number;

@@ -3,7 +3,7 @@
 
 import type { Rollout, RolloutEvent, RolloutPlan, RolloutStep } from "../../config/control-api.ts";
 import { OWN_CONNECTIONS } from "./connection-budget.ts";
-import { estimateRollout, type ServiceTimes } from "./estimate.ts";
+import { estimateCounts, estimateRollout, type ServiceTimes } from "./estimate.ts";
 import { type Instance, isLiving } from "./instance.ts";
 import type { Text } from "./text/en.ts";
 
@@ -164,30 +164,36 @@ export interface PlanFacts {
   readonly instances: readonly Instance[];
   readonly connectionLimit: number | null;
   readonly notes: readonly string[];
+  /** Numbers of instances that change beside what is replaced. */
+  readonly counts?: readonly { readonly name: string; readonly from: number; readonly to: number }[];
 }
 
 /** What `--plan` prints, its notes in the language of `text`: steps, times, peaks; nothing is changed by asking. */
 export function describePlan(facts: PlanFacts, text: Text): RolloutPlan {
   const { targets, services, notes } = facts;
   const routed = (name: string): boolean => services.some((one) => one.name === name && one.routed);
-  const involved = services.map((one) => ({
-    ...one,
-    count: targets.filter(({ service }) => service === one.name).length,
-  }));
+  const involved = services.map((one) => {
+    const { from, to } = facts.counts?.find(({ name }) => name === one.name) ?? { from: 0, to: 0 };
+    const count = targets.filter(({ service }) => service === one.name).length;
+    return { ...one, count, from, to, replicas: Math.max(one.replicas, from, to) };
+  });
+  const replacing = estimateRollout(involved.filter(({ count }) => count > 0));
+  const counting = estimateCounts(involved);
   const peakConnections = peakOf(involved, ({ connections }) => connections);
   const measured = involved.every((one) => one.replicas === 0 || one.memoryBytes !== null);
   const said = [...notes];
   if (
     facts.connectionLimit !== null &&
     peakConnections + OWN_CONNECTIONS > facts.connectionLimit &&
-    targets.length > 0
+    (targets.length > 0 || involved.some(({ from, to }) => to > from))
   ) {
     said.push(text.plan.overLimit(peakConnections, facts.connectionLimit));
   }
   return {
     changes: targets.length > 0,
     steps: planSteps(targets, routed).map(({ service, action, instance }) => ({ service, action, instance })),
-    ...estimateRollout(involved.filter(({ count }) => count > 0)),
+    expectedMs: Math.max(replacing.expectedMs, counting.expectedMs),
+    worstMs: Math.max(replacing.worstMs, counting.worstMs),
     peakConnections: services.some(({ connections }) => connections > 0) ? peakConnections : null,
     connectionLimit: facts.connectionLimit,
     peakMemoryBytes: measured ? peakOf(involved, ({ memoryBytes }) => memoryBytes ?? 0) : null,

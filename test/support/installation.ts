@@ -10,9 +10,9 @@ import type { Rollout, Status } from "../../config/control-api.ts";
 import { systemClock } from "../../config/system-time.ts";
 import { markOf } from "../../supervisor/instance-launch.ts";
 import { DATABASE, OWNER_ROLE, socketUrl } from "../../supervisor/postgres/roles.ts";
-import { freePort } from "../../supervisor/process/free-port.ts";
 import { createProcessTable } from "../../supervisor/process/group-signal.ts";
 import { PASSWORD } from "./services.ts";
+import { steadyPort } from "./steady-port.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 const BOUND_MS = 240_000;
@@ -60,7 +60,7 @@ export async function startInstallation(wanted: InstallationWanted = {}): Promis
   const home = mkdtempSync(join(tmpdir(), "owl-update-"));
   chmodSync(home, 0o755);
   wanted.prepare?.(home);
-  const port = await freePort();
+  const port = await steadyPort();
   const config = join(home, "owl.yaml");
   writeFileSync(config, `proxy: {listen: "127.0.0.1:${port}"}\n${wanted.yaml?.(home) ?? INSTALLATION_YAML}`);
   const env = {

@@ -8,9 +8,9 @@ import { join } from "node:path";
 import type { Status } from "../../config/control-api.ts";
 import { markOf } from "../../supervisor/instance-launch.ts";
 import type { MarkedProcess } from "../../supervisor/ports.ts";
-import { freePort } from "../../supervisor/process/free-port.ts";
 import { createProcessTable } from "../../supervisor/process/group-signal.ts";
 import { poll } from "./poll.ts";
+import { steadyPort } from "./steady-port.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 
@@ -53,7 +53,7 @@ export async function createOwldHome(
   yaml: string,
   home: string = mkdtempSync(join(tmpdir(), "owl-test-")),
 ): Promise<OwldHome> {
-  const port = await freePort();
+  const port = await steadyPort();
   const configFile = join(home, "owl.yaml");
   const table = createProcessTable();
   const children: ChildProcess[] = [];

@@ -7,10 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Status } from "../../config/control-api.ts";
-import { freePort } from "../../supervisor/process/free-port.ts";
 import { markedOf } from "../support/installation-facts.ts";
 import { program } from "../support/owld.ts";
 import { poll } from "../support/poll.ts";
+import { steadyPort } from "../support/steady-port.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 const SIZE_KIB = 1024;
@@ -24,7 +24,7 @@ beforeEach(async () => {
   home = join(base, "disk/home");
   writeFileSync(
     join(base, "owl.yaml"),
-    `proxy: {listen: "127.0.0.1:${await freePort()}"}
+    `proxy: {listen: "127.0.0.1:${await steadyPort()}"}
 stop: {grace: 2s}
 turn: {finish: 100ms, wrapUp: 100ms}
 services:

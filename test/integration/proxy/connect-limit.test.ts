@@ -7,10 +7,10 @@ import { connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ProxyUpstream } from "../../../config/proxy-feed.ts";
 import { systemClock } from "../../../config/system-time.ts";
-import { freePort } from "../../../supervisor/process/free-port.ts";
 import { program } from "../../support/owld.ts";
 import { echoScript, header, readAnswers } from "../../support/proxy/messages.ts";
 import { ENGINES, type Rig, startRig } from "../../support/proxy/rig.ts";
+import { steadyPort } from "../../support/steady-port.ts";
 
 const GET = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
 const POST = "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi";
@@ -101,7 +101,7 @@ describe.each(ENGINES)("the %s engine", (engine) => {
   );
 
   test("one hangs and one refuses: 502", async () => {
-    const nobody = { host: "127.0.0.1", port: await freePort() };
+    const nobody = { host: "127.0.0.1", port: await steadyPort() };
     await routeTo([mute(0), { id: "nobody", target: nobody }]);
     expect(await ask(POST)).toMatchObject({ status: 502, retryAfter: "1" });
   });

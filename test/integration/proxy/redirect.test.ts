@@ -9,7 +9,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { freePort } from "../../../supervisor/process/free-port.ts";
 import { FIRST_CERTIFICATE, SECOND_CERTIFICATE, type TestCertificate } from "../../support/proxy/certificates.ts";
 import { header, type Message, readAnswers } from "../../support/proxy/messages.ts";
 import {
@@ -21,6 +20,7 @@ import {
   tableOf,
 } from "../../support/proxy/process.ts";
 import { ENGINES, eventually } from "../../support/proxy/rig.ts";
+import { steadyPort } from "../../support/steady-port.ts";
 
 describe.each(ENGINES)("the %s engine", (engine) => {
   let dir: string;
@@ -50,8 +50,8 @@ describe.each(ENGINES)("the %s engine", (engine) => {
     server = createServer((_request, response) => response.end("secret page"));
     server.keepAliveTimeout = 60_000;
     await new Promise<void>((resolve) => server.listen(join(dir, "a.sock"), () => resolve()));
-    port = await freePort();
-    plainPort = await freePort();
+    port = await steadyPort();
+    plainPort = await steadyPort();
     startProcess(settings("proxy-1"), []);
     const feed = await openFeed(settings("proxy-1"));
     feeds.push(feed);

@@ -4,8 +4,8 @@ import { afterEach, expect, test } from "vitest";
 import { NO_COUNTERS } from "../../../supervisor/core/proxy-sums.ts";
 import { createMetrics } from "../../../supervisor/metrics.ts";
 import { createMetricsListener } from "../../../supervisor/metrics-listener.ts";
-import { freePort } from "../../../supervisor/process/free-port.ts";
 import { STATUS } from "../../support/control.ts";
+import { steadyPort } from "../../support/steady-port.ts";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -44,7 +44,7 @@ test("every line is Prometheus text, with help and type before each name, a fail
 });
 
 test("the loopback port serves /metrics and nothing else", async () => {
-  const port = await freePort();
+  const port = await steadyPort();
   const listener = createMetricsListener({ host: "127.0.0.1", port }, setup().text, () => undefined);
   await listener.start();
   cleanups.push(() => listener.stop());

@@ -12,7 +12,6 @@ import { systemClock } from "../../../config/system-time.ts";
 import type { Clock } from "../../../config/time.ts";
 import { en } from "../../../supervisor/core/text/en.ts";
 import type { ProxySet } from "../../../supervisor/ports.ts";
-import { freePort } from "../../../supervisor/process/free-port.ts";
 import { createProcessTable } from "../../../supervisor/process/group-signal.ts";
 import { holdListener } from "../../../supervisor/process/held-listeners.ts";
 import { createProcReader } from "../../../supervisor/process/proc-identity.ts";
@@ -21,6 +20,7 @@ import { createProxySet, type ProxyNotice } from "../../../supervisor/proxies.ts
 import { poll } from "../../support/poll.ts";
 import { proxyConfig } from "../../support/proxy-config.ts";
 import { createProxyRecords } from "../../support/proxy-records.ts";
+import { steadyPort } from "../../support/steady-port.ts";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -279,7 +279,7 @@ test("a process killed owld had no time to record is adopted by its mark", async
 });
 
 test("a successor whose predecessor ended before its word of it was heard is taken in, not bound against", async () => {
-  const { create, paths, notices } = await setup({ listen: [{ host: "127.0.0.1", port: await freePort() }] });
+  const { create, paths, notices } = await setup({ listen: [{ host: "127.0.0.1", port: await steadyPort() }] });
   const socket = join(paths.run, "web-1.sock");
   await upstream(socket, (_, response) => response.end("hello"));
   const dead = create();
@@ -305,7 +305,7 @@ test("a successor whose predecessor ended before its word of it was heard is tak
 });
 
 test("when all processes are gone with their owld, a later one binds again", async () => {
-  const { create, paths, records } = await setup();
+  const { create, paths, records } = await setup({ listen: [{ host: "127.0.0.1", port: await steadyPort() }] });
   const socket = join(paths.run, "web-1.sock");
   await upstream(socket, (_, response) => response.end("hello"));
   const dead = create();
@@ -314,7 +314,7 @@ test("when all processes are gone with their owld, a later one binds again", asy
   const pid = pidOf(dead);
   dead.letGo();
   process.kill(pid, "SIGKILL");
-  const set = create({ listen: [{ host: "127.0.0.1", port: Number(where.split(":")[1]) }] });
+  const set = create();
   cleanups.push(() => set.stop());
   await poll(() => records.all().every(({ identity }) => createProcessTable().identify(identity.pid) === null));
   await set.start();
@@ -367,7 +367,7 @@ test("a taken port is one clear refusal and leaves no process", async () => {
 
 test("a proxy that cannot start says why in the refusal itself, with the next step", async () => {
   const { create, processes, mark } = await setup({
-    listen: [{ host: "127.0.0.1", port: await freePort() }],
+    listen: [{ host: "127.0.0.1", port: await steadyPort() }],
     tls: { cert: "/nowhere/cert.pem", key: "/nowhere/key.pem", redirectFrom: null, hstsMaxAgeS: 0 },
   });
   await expect(create().start()).rejects.toMatchObject({

@@ -2,13 +2,13 @@
 // input ends. The child lives on; its pid and the port are on standard output.
 
 import { spawn } from "node:child_process";
-import { freePort } from "../../../supervisor/process/free-port.ts";
 import { holdListener } from "../../../supervisor/process/held-listeners.ts";
+import { steadyPort } from "../steady-port.ts";
 
 const ANSWER = `
 require("node:http").createServer((_, response) => response.end("here")).listen({ fd: 3 }, () => console.log("listens"));
 `;
-const port = await freePort();
+const port = await steadyPort();
 const held = await holdListener({ host: "127.0.0.1", port });
 const child = spawn(process.execPath, ["-e", ANSWER], {
   detached: true,

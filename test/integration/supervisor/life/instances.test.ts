@@ -13,9 +13,10 @@ stop: {grace: 500ms}
 turn: {finish: 100ms, wrapUp: 100ms}
 rollout: {healthTimeout: 15s}
 `;
+/** One that ignores SIGTERM is up when it does, not when it has lived for a moment. */
 const service = (name: string, file: string, more = "replicas: 1"): string => `
 services:
-  ${name}: {command: ["${NODE}", "${program(file)}"], listen: none, health: {uptime: 400ms}, ${more}}
+  ${name}: {command: ["${NODE}", "${program(file)}"], ${file === "ignores-sigterm.ts" ? "listen: socket" : "listen: none, health: {uptime: 400ms}"}, ${more}}
 `;
 
 const homes: OwldHome[] = [];

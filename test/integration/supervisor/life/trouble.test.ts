@@ -12,7 +12,7 @@ stop: {grace: ${grace}}
 turn: {finish: 100ms, wrapUp: 100ms}
 rollout: {healthTimeout: 30s}
 services:
-  deaf: {command: ["${process.execPath}", "${program("ignores-sigterm.ts")}"], listen: none, health: {uptime: 300ms}, ${more}}
+  deaf: {command: ["${process.execPath}", "${program("ignores-sigterm.ts")}"], listen: socket, ${more}}
 `;
 
 const homes: OwldHome[] = [];

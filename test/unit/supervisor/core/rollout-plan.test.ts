@@ -92,6 +92,23 @@ test("a plan tells the peak of connections and when it is over the limit", () =>
   expect(describePlan({ ...facts, targets: [], connectionLimit: 597 }, en).changes).toBe(false);
 });
 
+test("a plan of other numbers takes as long as its slowest start or drain, and peaks with what is added", () => {
+  const services = [
+    { ...service, name: "web", routed: true, replicas: 2, connections: 144, width: 1, startMs: 700, drainMs: 90 },
+    { ...service, name: "worker", routed: false, replicas: 2, connections: 35, width: 1, startMs: 80, drainMs: 900 },
+  ];
+  const facts = { targets: [], services, instances: [], notes: [], connectionLimit: 597 };
+  const up = [{ name: "web", from: 2, to: 4 }];
+  expect(describePlan({ ...facts, counts: up }, en)).toMatchObject({
+    expectedMs: 700,
+    worstMs: service.healthTimeoutMs,
+    peakConnections: 4 * 144 + 2 * 35,
+  });
+  expect(describePlan({ ...facts, counts: up }, en).notes).toHaveLength(1);
+  const down = describePlan({ ...facts, counts: [{ name: "worker", from: 2, to: 1 }] }, en);
+  expect(down).toMatchObject({ expectedMs: 900, peakConnections: 2 * 144 + 2 * 35, notes: [] });
+});
+
 test("a change of number is steps: new ones are started and routed, of the surplus the oldest go", () => {
   const two = [web(9), web(3)];
   expect(planCount("web", two, 3, true).map(({ action }) => action)).toEqual(["start", "ready", "route"]);
