@@ -12,7 +12,14 @@ import { useNow } from "../parts/now.ts";
 import { languageNow, momentText, numberText, t, tCount } from "../text/text.ts";
 import { ConnectionsChart } from "./connections-chart.tsx";
 import { ApprovalList, RolloutView } from "./rollout-view.tsx";
-import { type QueueRow, type SystemJson, type UpdateJson, usePolled, type WorkerRow } from "./system.ts";
+import {
+  type QueueRow,
+  runningRollout,
+  type SystemJson,
+  type UpdateJson,
+  usePolled,
+  type WorkerRow,
+} from "./system.ts";
 import { TurnsChart } from "./turns-chart.tsx";
 
 /** A status older than this is said to be old. */
@@ -26,6 +33,8 @@ export function OverviewView(): VNode {
   if (!system) return failed ? <Failure text={failed} /> : <p class="loading">{t("loading")}</p>;
   const { status } = system;
   const open = update?.approvals.filter((item) => item.state === "waiting" || item.state === "running") ?? [];
+
+  const running = runningRollout(status, open);
 
   async function restart(): Promise<void> {
     setAsking(false);
@@ -63,10 +72,7 @@ export function OverviewView(): VNode {
         </p>
       ))}
       {open.length > 0 && <ApprovalList approvals={open} />}
-      {/* Once: an approval shows the rollout it has begun. */}
-      {status?.rollout?.state === "running" && !open.some((item) => item.rollout === status.rollout?.id) && (
-        <RolloutView rollout={status.rollout} />
-      )}
+      {running && <RolloutView key={running.id} rollout={running} />}
       {status ? <Services services={status.services} /> : <p class="note">{t("admin.noStatusText")}</p>}
       <div class="cards">
         {status?.connections && (

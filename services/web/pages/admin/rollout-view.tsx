@@ -1,4 +1,4 @@
-// A rollout as it goes on: its steps, then its ledger; and approvals with their progress.
+// A rollout as it goes on: its steps, then its ledger; and approvals, those that have ended with their steps.
 
 import type { VNode } from "preact";
 import type { Rollout, RolloutLedger } from "../../../../config/control-api.ts";
@@ -128,8 +128,8 @@ export function ApprovalList({ approvals }: { readonly approvals: readonly Appro
           {item.message && (
             <p class={item.state === "failed" || item.state === "refused" ? "bad" : ""}>{item.message}</p>
           )}
-          {item.progress?.steps && item.progress.id && item.progress.startedAt && (
-            <details open={item.state === "running"}>
+          {item.state !== "running" && item.progress?.steps && item.progress.id && item.progress.startedAt && (
+            <details>
               <summary>{t("approval.steps")}</summary>
               <RolloutView rollout={item.progress as Rollout} />
             </details>

@@ -106,6 +106,16 @@ export type PastRollout = Omit<Rollout, "steps" | "ledger" | "notes"> & {
   readonly cancels: readonly { readonly by: string; readonly state: "waiting" | "done" | "refused" }[];
 };
 
+/**
+ * The rollout that runs, by whoever tells it, or null. Shown in one place: were it to move from one to another when the
+ * second tells it too, a dialog about it would close under its reader.
+ */
+export function runningRollout(status: Status | null | undefined, approvals: readonly Approval[]): Rollout | null {
+  const approved = approvals.find(({ state, progress }) => state === "running" && progress?.id && progress.steps);
+  if (approved) return approved.progress as Rollout;
+  return status?.rollout?.state === "running" ? status.rollout : null;
+}
+
 export interface Polled<T> {
   readonly value: T | null;
   /** Why the last reading failed; what was read before stays shown. */

@@ -9,7 +9,7 @@ import { languageNow, momentText, t, tCount } from "../text/text.ts";
 import { ApprovalDialog } from "./approval-dialog.tsx";
 import { RollbackList } from "./rollback-view.tsx";
 import { ApprovalList, RolloutView } from "./rollout-view.tsx";
-import { type Offer, type SystemJson, type UpdateJson, usePolled } from "./system.ts";
+import { type Offer, runningRollout, type SystemJson, type UpdateJson, usePolled } from "./system.ts";
 
 export function UpdatesView(): VNode {
   const { value, failed, refresh } = usePolled<UpdateJson>("/api/admin/update", 2_000);
@@ -18,7 +18,7 @@ export function UpdatesView(): VNode {
   const now = useNow(60_000);
   if (!value) return failed ? <Failure text={failed} /> : <p class="loading">{t("loading")}</p>;
   const isBusy = value.approvals.some((item) => item.state === "waiting" || item.state === "running");
-  const rollout = system?.status?.rollout ?? null;
+  const running = runningRollout(system?.status, value.approvals);
   return (
     <>
       {failed && <Failure text={failed} />}
@@ -44,13 +44,8 @@ export function UpdatesView(): VNode {
           </li>
         ))}
       </ul>
-      {/* Once: an approval shows the rollout it has begun. */}
-      {rollout && !value.approvals.some((item) => item.rollout === rollout.id) && <RolloutView rollout={rollout} />}
-      <RollbackList
-        rollbacks={value.rollbacks ?? []}
-        isBusy={isBusy || rollout?.state === "running"}
-        onApproved={refresh}
-      />
+      {running && <RolloutView key={running.id} rollout={running} />}
+      <RollbackList rollbacks={value.rollbacks ?? []} isBusy={isBusy || running !== null} onApproved={refresh} />
       <h2>{t("update.history")}</h2>
       {value.approvals.length === 0 ? (
         <p class="soft">{t("update.noHistory")}</p>
