@@ -1,6 +1,7 @@
 // Worker rows: written by the worker itself; gone_at also by owld and the reclaimer. Ages are by the database's clock.
 
-import type { JobKind } from "../../config/config.ts";
+import { JOB_KINDS, type JobKind } from "../../config/config.ts";
+import { jobKindRow } from "../core/job-kinds.ts";
 import type { Sql } from "./pool.ts";
 
 export type JobsByKind = Partial<Record<JobKind, number>>;
@@ -11,6 +12,12 @@ export interface WorkerCounts {
   readonly handedBack: number;
   readonly cut: number;
 }
+
+/** Of the worker `w`: no job of any kind is running under its name. */
+const HOLDS_NOTHING = JOB_KINDS.map(
+  (kind) =>
+    `NOT EXISTS (SELECT 1 FROM owl.${jobKindRow(kind).table} r WHERE r.claimed_by = w.id AND r.state = 'running')`,
+).join(" AND ");
 
 /** Registers; false when a row of that id still holds claims (it must be reclaimed first). */
 export async function registerWorker(
@@ -23,10 +30,7 @@ export async function registerWorker(
        started_at = clock_timestamp(), heartbeat_at = clock_timestamp(), draining_since = NULL, stopped_at = NULL,
        gone_at = NULL, jobs = '{}', counts = '{}', reclaimed = 0
       WHERE (w.gone_at IS NOT NULL OR w.stopped_at IS NOT NULL)
-        AND NOT EXISTS (SELECT 1 FROM owl.turn r WHERE r.claimed_by = w.id AND r.state = 'running')
-        AND NOT EXISTS (SELECT 1 FROM owl.transcription r WHERE r.claimed_by = w.id AND r.state = 'running')
-        AND NOT EXISTS (SELECT 1 FROM owl.playbook_run r WHERE r.claimed_by = w.id AND r.state = 'running')
-        AND NOT EXISTS (SELECT 1 FROM owl.schema_analysis r WHERE r.claimed_by = w.id AND r.state = 'running')`,
+        AND ${HOLDS_NOTHING}`,
     [worker.id, worker.release, worker.pid, worker.host],
   );
   return rowCount === 1;
@@ -128,7 +132,6 @@ export async function listWorkers(sql: Sql, stalledAfterMs: number): Promise<rea
 export async function forgetWorkers(sql: Sql): Promise<void> {
   await sql.query(
     `DELETE FROM owl.worker w WHERE coalesce(stopped_at, gone_at) < clock_timestamp() - interval '7 days'
-        AND NOT EXISTS (SELECT 1 FROM owl.turn r WHERE r.claimed_by = w.id AND r.state = 'running')
-        AND NOT EXISTS (SELECT 1 FROM owl.transcription r WHERE r.claimed_by = w.id AND r.state = 'running')`,
+        AND ${HOLDS_NOTHING}`,
   );
 }

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createQueue } from "../../../services/db/queue.ts";
 import { appendTurnEvents, endTurn, forgetDeltas, listTurnEvents } from "../../../services/db/turns.ts";
-import { deregisterWorker, HEARTBEAT, markWorkerGone } from "../../../services/db/workers.ts";
+import { deregisterWorker, forgetWorkers, HEARTBEAT, markWorkerGone } from "../../../services/db/workers.ts";
 import { claimRow, type Metastore, startMetastore } from "../../support/metastore.ts";
 
 let store: Metastore;
@@ -88,4 +88,23 @@ test("the queue's own upkeep takes finished jobs away and fails those whose work
   await expect.poll(states, { timeout: 150_000 }).toEqual([{ state: "failed" }]);
   await queue.stop();
   expect(trouble).toEqual([]);
+});
+
+test("a worker of long ago is forgotten only when no job of any kind is running under its name", async () => {
+  for (const id of ["worker-idle", "worker-holding"]) {
+    await store.worker(id);
+    await markWorkerGone(store.db, id);
+  }
+  await store.db.query("UPDATE owl.worker SET gone_at = gone_at - interval '8 days' WHERE id IN ($1, $2)", [
+    "worker-idle",
+    "worker-holding",
+  ]);
+  await store.db.query(
+    `INSERT INTO owl.schema_analysis (id, account_id, data_source, state, claimed_by, queue_job)
+     VALUES (gen_random_uuid(), $1, 'demo', 'running', 'worker-holding', gen_random_uuid())`,
+    [store.accountId],
+  );
+  await forgetWorkers(store.db);
+  const { rows } = await store.db.query("SELECT id FROM owl.worker WHERE id IN ('worker-idle', 'worker-holding')");
+  expect(rows).toEqual([{ id: "worker-holding" }]);
 });
