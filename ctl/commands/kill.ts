@@ -1,8 +1,8 @@
 // `owlctl kill INSTANCE`: SIGKILL to its whole group at once, an explicit act of a person, told what it costs.
 
-import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { EXIT, type Killed, type Status } from "../../config/control-api.ts";
+import { confirmed } from "../confirm.ts";
 import type { CommandDeps } from "../deps.ts";
 import { ROUTES } from "../routes.ts";
 
@@ -32,7 +32,7 @@ async function kill(instance: string, options: Options, deps: CommandDeps): Prom
     const known = status.services.some((service) => service.instances.some((one) => one.id === instance));
     for (const line of costLines(status, instance, deps)) terminal.err(line);
     // A name that does not exist is owld's to refuse, with the nearest one.
-    if (known && !(await confirmed(text.commands.kill.confirm(instance)))) {
+    if (known && !(await confirmed(text.commands.kill.confirm(instance), deps))) {
       terminal.err(text.commands.kill.kept);
       return EXIT.failed;
     }
@@ -55,13 +55,4 @@ function costLines(status: Status, name: string, { text }: CommandDeps): string[
   if (instance !== undefined && instance.inFlight > 0) lines.push(text.commands.kill.costRequests(instance.inFlight));
   if (jobs.length > 0) lines.push(text.commands.kill.costJobs(jobs.join(", ")));
   return lines;
-}
-
-async function confirmed(question: string): Promise<boolean> {
-  const ask = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return /^(y|yes|예|네)$/i.test((await ask.question(`${question} [y/N] `)).trim());
-  } finally {
-    ask.close();
-  }
 }
