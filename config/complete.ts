@@ -277,7 +277,6 @@ function completeProxy(raw: OwlYaml["proxy"], overrides: Overrides, folder: stri
       uploadBytes: raw?.limits?.upload ?? DEFAULTS.limits.uploadBytes,
     },
     metrics: raw?.metrics ?? null,
-    engine: raw?.engine ?? "net",
     trust: raw?.trust ?? [],
     accessLog: raw?.accessLog ?? false,
   };

@@ -53,7 +53,6 @@ export interface ProxyConfig {
   readonly limits: ProxyLimits;
   /** Loopback address for Prometheus, or null (the control socket serves /metrics always). */
   readonly metrics: ListenAddress | null;
-  readonly engine: "net" | "http";
   /** CIDR networks whose X-Forwarded-* and X-Request-Id are believed. */
   readonly trust: readonly string[];
   readonly accessLog: boolean;

@@ -41,7 +41,6 @@ const proxy = z
       })
       .partial(),
     metrics: listenAddress,
-    engine: oneOf(["net", "http"]),
     trust: z.array(network),
     accessLog: flag,
   })

@@ -8,14 +8,14 @@ import { asError, OwlError } from "../config/errors.ts";
 import { homePaths } from "../config/home.ts";
 import { CODE_ROOT, loadConfig } from "../config/load.ts";
 import { systemClock } from "../config/system-time.ts";
+import { createDaemon } from "./daemon.ts";
+import { createLog } from "./observe/log.ts";
+import { readArguments, USAGE } from "./process/arguments.ts";
 import { closeInherited } from "./process/inherited-fds.ts";
+import { makeHome, toldByDisk } from "./state/home.ts";
 import { takeOwnerLock } from "./state/owner-lock.ts";
 import { matchListeners, takeListenFds } from "./systemd/listen-fds.ts";
 import { createSystemdNotify, takeSystemdEnvironment } from "./systemd/notify.ts";
-import { readArguments, USAGE } from "./wiring/arguments.ts";
-import { createDaemon } from "./wiring/daemon.ts";
-import { makeHome, toldByDisk } from "./wiring/home-directories.ts";
-import { createLog } from "./wiring/log.ts";
 
 const { version } = JSON.parse(readFileSync(join(CODE_ROOT, "package.json"), "utf8")) as { version: string };
 const SAME_CTRL_C_MS = 600;

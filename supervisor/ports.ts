@@ -150,7 +150,7 @@ export interface ProxyRecords {
   nextNumber(): number;
 }
 
-/** All proxy processes as one: started, adopted, respawned and replaced by proxies.ts. */
+/** All proxy processes as one: started, adopted, respawned and replaced. */
 export interface ProxySet {
   /** Adopts what runs, starts what is missing; resolves when every process listens. */
   start(): Promise<void>;

@@ -6,8 +6,8 @@ import type { PreflightLine } from "../../config/control-api.ts";
 import { assessBudget, OWN_CONNECTIONS } from "../core/connection-budget.ts";
 import { Refusal } from "../core/text/refusal.ts";
 import type { Text } from "../core/text/text.ts";
-import type { Journal } from "../journal.ts";
 import type { Preflight } from "../ports.ts";
+import type { Journal } from "../rollouts/journal.ts";
 
 export interface Clearance {
   /**

@@ -1,7 +1,7 @@
 // The event rows a client asked for: those of the past, then, with `follow`, those to come, none twice, none missing.
 
 import type { EventsQuery, OwlEvent } from "../../config/control-api.ts";
-import type { Journal } from "../journal.ts";
+import type { Journal } from "../rollouts/journal.ts";
 
 const PAST = 100;
 

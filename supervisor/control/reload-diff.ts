@@ -4,7 +4,7 @@ import type { AppConfig, Config } from "../../config/config.ts";
 import { type Instance, isLiving } from "../core/instance.ts";
 import { inOrder } from "../core/rollout-plan.ts";
 import type { Text } from "../core/text/text.ts";
-import { configHash } from "../instance-launch.ts";
+import { configHash } from "../instances/launch.ts";
 
 export interface ReloadDiff {
   /** In the order of the new configuration, the oldest of each service first. */

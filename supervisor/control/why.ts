@@ -7,8 +7,8 @@ import { type Clock, isoTime } from "../../config/time.ts";
 import type { Instance } from "../core/instance.ts";
 import { isCrashLooping } from "../core/restart-policy.ts";
 import type { Text } from "../core/text/text.ts";
-import type { HealthWatch } from "../health-watch.ts";
-import type { InstanceBook } from "../instance-book.ts";
+import type { InstanceBook } from "../instances/book.ts";
+import type { HealthWatch } from "../instances/health.ts";
 import type { InstanceLogs, MarkedProcess, ProcessTable } from "../ports.ts";
 import { unknownInstance } from "./names.ts";
 

@@ -1,5 +1,5 @@
 // What a forwarding engine is: it takes accepted client connections and carries requests to upstreams.
-// Two exist, `net` and `http`; which one runs is configuration, everything around them is the same.
+// One exists, in engine-net/; the tests hold it against a slow one of node:http (test/support/proxy/reference-engine).
 
 import type { Socket } from "node:net";
 import type { ProxyConfig } from "../../config/config.ts";

@@ -7,6 +7,7 @@ import { asError, OwlError } from "../../config/errors.ts";
 import type { ProxySettings } from "../../config/proxy-feed.ts";
 import { systemClock, systemRandom } from "../../config/system-time.ts";
 import { descriptorLimit } from "./core/connection-cap.ts";
+import { createNetEngine } from "./engine-net/engine.ts";
 import { createLog } from "./log.ts";
 import { createProxy } from "./proxy.ts";
 
@@ -30,6 +31,7 @@ const proxy = await createProxy({
   random: systemRandom,
   log,
   writeAccess: (line) => process.stdout.write(line),
+  createEngine: createNetEngine,
 }).catch(end);
 // Its code is all that was wanted: Node keeps it compiled for the next process when this one ends.
 if (OWL_PROXY_LOAD_ONLY === "1") process.exit(0);
@@ -53,7 +55,7 @@ try {
   end(error);
 }
 
-/** owld tells these words when this was a start (proxy-member.ts). */
+/** owld tells these words when this was a start (proxies/member.ts). */
 function end(caught: unknown): never {
   const error = asError(caught);
   const next = error instanceof OwlError && error.next !== undefined ? { next: error.next } : {};

@@ -37,6 +37,7 @@ export interface ProxyDeps {
   readonly random: Random;
   readonly log: Log;
   readonly writeAccess: (line: string) => void;
+  readonly createEngine: (deps: EngineDeps) => Engine;
 }
 
 export interface Proxy {
@@ -81,10 +82,7 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
       ? (entry) => deps.writeAccess(`${JSON.stringify({ at: isoTime(clock.now()), access: settings.id, ...entry })}\n`)
       : null,
   };
-  const engine: Engine =
-    config.engine === "net"
-      ? (await import("./engine-net/engine.ts")).createNetEngine(engineDeps)
-      : (await import("./engine-http/engine.ts")).createHttpEngine(engineDeps);
+  const engine = deps.createEngine(engineDeps);
   const tlsModule = config.tls === null ? null : await import("./tls.ts");
   const tls =
     config.tls === null || tlsModule === null
@@ -235,7 +233,7 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
     async start() {
       await feed.start();
       if (!deps.awaitTable) await accept();
-      log.info({ listen: listener.listening(), engine: config.engine }, "proxy started");
+      log.info({ listen: listener.listening() }, "proxy started");
       if (mostConnections < config.limits.connections) {
         const { connections } = config.limits;
         log.warn(

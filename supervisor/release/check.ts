@@ -24,7 +24,7 @@ export interface ReleasePreflight {
 
 export const RELEASE_PREFLIGHT_ENV = "OWL_PREFLIGHT";
 const OWLD = join("supervisor", "main.ts");
-const SCRIPT = join("supervisor", "wiring", "preflight-once.ts");
+const SCRIPT = join("supervisor", "preflight", "preflight-once.ts");
 const BOUND_MS = 60_000;
 
 /**

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
 import type { UpdateCourse } from "../../supervisor/core/update-course.ts";
-import { markOf } from "../../supervisor/instance-launch.ts";
+import { markOf } from "../../supervisor/instances/launch.ts";
 import type { MarkedProcess } from "../../supervisor/ports.ts";
 import { createProcessTable } from "../../supervisor/process/group-signal.ts";
 

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Rollout, Status } from "../../config/control-api.ts";
 import { systemClock } from "../../config/system-time.ts";
-import { markOf } from "../../supervisor/instance-launch.ts";
+import { markOf } from "../../supervisor/instances/launch.ts";
 import { DATABASE, OWNER_ROLE, socketUrl } from "../../supervisor/postgres/roles.ts";
 import { createProcessTable } from "../../supervisor/process/group-signal.ts";
 import { PASSWORD } from "./services.ts";

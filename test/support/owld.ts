@@ -6,7 +6,7 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Status } from "../../config/control-api.ts";
-import { markOf } from "../../supervisor/instance-launch.ts";
+import { markOf } from "../../supervisor/instances/launch.ts";
 import type { MarkedProcess } from "../../supervisor/ports.ts";
 import { createProcessTable } from "../../supervisor/process/group-signal.ts";
 import { poll } from "./poll.ts";

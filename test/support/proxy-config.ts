@@ -19,7 +19,6 @@ export function proxyConfig(changes: Partial<ProxyConfig> = {}): ProxyConfig {
       uploadBytes: 4_294_967_296,
     },
     metrics: null,
-    engine: "http",
     trust: [],
     accessLog: false,
     ...changes,

@@ -1,9 +1,9 @@
 // A small world for the core's decisions: instances that start, come up, crash, hang on and go as told, step by step.
 // It does what the shell does with actions, and nothing by itself.
 
+import { type Action, decide, type RolloutFacts, type World } from "../../supervisor/core/decide.ts";
 import type { Instance } from "../../supervisor/core/instance.ts";
 import { isLiving, isServing, moveInstance } from "../../supervisor/core/instance.ts";
-import { type Action, decide, type RolloutFacts, type World } from "../../supervisor/core/rollout.ts";
 import { recordedEn } from "../../supervisor/core/text/recorded-en.ts";
 
 export interface SimulatedService {

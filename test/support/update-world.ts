@@ -6,9 +6,9 @@ import { en } from "../../supervisor/core/text/en.ts";
 import type { CourseStep, Outcome, UpdateCourse } from "../../supervisor/core/update-course.ts";
 import { holds, servingRelease } from "../../supervisor/core/update-course.ts";
 import type { UpdatePlanned } from "../../supervisor/core/update-plan.ts";
-import { createJournal } from "../../supervisor/journal.ts";
-import { createRolloutRunner } from "../../supervisor/rollout-runner.ts";
-import { createUpdateRunner, type NewCourse, type TakeStep } from "../../supervisor/update-runner.ts";
+import { createJournal } from "../../supervisor/rollouts/journal.ts";
+import { createRolloutRunner } from "../../supervisor/rollouts/record.ts";
+import { createUpdateRunner, type NewCourse, type TakeStep } from "../../supervisor/updates/runner.ts";
 import { openMemoryStore, type PaperDisk } from "./memory-store.ts";
 import { createTestClock, settle } from "./test-clock.ts";
 

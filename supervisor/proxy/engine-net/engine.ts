@@ -1,4 +1,4 @@
-// The fast engine: net sockets on both sides, llhttp in charge of every message's framing.
+// The engine: net sockets on both sides, llhttp in charge of every message's framing.
 
 import type { Socket } from "node:net";
 import type { Engine, EngineDeps } from "../engine.ts";

@@ -6,7 +6,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../../config/system-time.ts";
-import { PROXY_NODE_OPTIONS } from "../../../supervisor/proxy-member.ts";
+import { PROXY_NODE_OPTIONS } from "../../../supervisor/proxies/member.ts";
 import { openFeed, proxySettings, tableOf } from "../../support/proxy/process.ts";
 
 const MAIN = fileURLToPath(new URL("../../../supervisor/proxy/main.ts", import.meta.url));
@@ -53,8 +53,8 @@ export async function startUpstream(dir: string, core: number, port: number): Pr
   return { pid: child.pid ?? 0, stop: () => void child.kill("SIGKILL") };
 }
 
-export async function startOwl(engine: "net" | "http", dir: string, port: number, core: number): Promise<Measured> {
-  const settings = proxySettings(`proxy-${engine}`, dir, { engine, listen: [{ host: "127.0.0.1", port }] });
+export async function startOwl(dir: string, port: number, core: number): Promise<Measured> {
+  const settings = proxySettings("proxy-1", dir, { listen: [{ host: "127.0.0.1", port }] });
   const child = pinned(core, [process.execPath, ...PROXY_NODE_OPTIONS, MAIN], {
     ...process.env,
     OWL_PROXY_SETTINGS: JSON.stringify(settings),
@@ -63,7 +63,7 @@ export async function startOwl(engine: "net" | "http", dir: string, port: number
   feed.send({ type: "table", table: tableOf(1, dir, ["up"]) });
   await feed.next("ack");
   return {
-    name: `owl ${engine}`,
+    name: "owl",
     port,
     pid: child.pid ?? 0,
     stop() {

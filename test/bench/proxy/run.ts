@@ -1,7 +1,7 @@
 // npm run bench -- proxy [--rounds N] [--seconds N] [--streams N] [--requests N] [--only NAME,NAME]: Owl's proxy
-// against nginx, HAProxy, http-proxy and @fastify/http-proxy (those that are there; names: "owl net", "owl http", …).
+// against nginx, HAProxy, http-proxy and @fastify/http-proxy (those that are there; names: "owl", …).
 // "nginx fresh" opens a connection to the upstream for each request, as Owl does for those that may write: how far
-// "owl net" is from it is Owl's own cost, the rest of its distance from "nginx" is the price of that rule.
+// "owl" is from it is Owl's own cost, the rest of its distance from "nginx" is the price of that rule.
 // Interleaved rounds in turning order; ratios per round and their medians; CPU per request is the steady figure.
 // Writes JSON and Markdown into .build/bench/. Needs wrk and taskset. `--requests 0`, `--streams 0`: left out.
 
@@ -73,7 +73,7 @@ export async function benchProxy(args: readonly string[]): Promise<void> {
     const latency: Record<string, Latency[]> = await rounded(rounds, [direct, ...measured], ({ port }) =>
       latencyAt(port, STEADY_PER_S, seconds, LOAD_CORE),
     );
-    const owl = measured.find(({ name }) => name === "owl net");
+    const owl = measured.find(({ name }) => name === "owl");
     const requests = option("requests", 1_000_000);
     const growth = owl === undefined || requests === 0 ? null : heapGrowth(dir, owl, requests);
     report({ rounds, seconds, streams: count, results, latency, bytesPerStream: streams, growth });
@@ -93,8 +93,7 @@ async function startAll(dir: string, wanted: (name: string) => boolean, stop: ((
   if (wanted(NGINX_NAMES.kept)) add(await startNginx(dir, 18_190, PROXY_CORE, "kept"));
   if (wanted(NGINX_NAMES.fresh)) add(await startNginx(dir, 18_188, PROXY_CORE, "fresh"));
   if (wanted("HAProxy")) add(await startHaproxy(dir, 18_193, PROXY_CORE));
-  if (wanted("owl net")) add(await startOwl("net", dir, 18_191, PROXY_CORE));
-  if (wanted("owl http")) add(await startOwl("http", dir, 18_192, PROXY_CORE));
+  if (wanted("owl")) add(await startOwl(dir, 18_191, PROXY_CORE));
   const { measured: npm, peers } = await startNpmPeers(dir, 18_194, PROXY_CORE, wanted);
   if (peers !== null) stop.push(() => rmSync(peers.dir, { recursive: true, force: true }));
   for (const one of npm) add(one);

@@ -8,11 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../../config/system-time.ts";
 import { openFeed, PROXY_COMMAND, proxySettings, tableOf } from "../../support/proxy/process.ts";
-import { ENGINES, type EngineName } from "../../support/proxy/rig.ts";
 import type { Bench, Row } from "../figures.ts";
 
-/** The reference engine is slow; a leak of its own shows as well in fewer. */
-const REQUESTS: Record<EngineName, number> = { net: 1_000_000, http: 200_000 };
+const REQUESTS = 1_000_000;
 const PARTS = 10;
 /** More than this for each request from the first tenth to the end is a leak: the least object takes 16 bytes. */
 const MOST_BYTES = 4;
@@ -29,15 +27,13 @@ interface Memory {
 export const leakBench: Bench = {
   name: "leak",
   async run(log) {
-    const rows: Row[] = [];
-    for (const engine of ENGINES) rows.push(await watchHeap(engine, REQUESTS[engine], log));
-    return rows;
+    return [await watchHeap(REQUESTS, log)];
   },
 };
 
-async function watchHeap(engine: EngineName, requests: number, log: (line: string) => void): Promise<Row> {
+async function watchHeap(requests: number, log: (line: string) => void): Promise<Row> {
   const dir = mkdtempSync(join(tmpdir(), "owl-leak-"));
-  const settings = proxySettings("proxy-1", dir, { engine });
+  const settings = proxySettings("proxy-1", dir);
   const children: ChildProcess[] = [];
   const start = (program: string, args: readonly string[], options: Parameters<typeof fork>[2] = {}) => {
     const child = fork(program, args, { ...options, stdio: ["ignore", "ignore", "inherit", "ipc"] });
@@ -66,7 +62,7 @@ async function watchHeap(engine: EngineName, requests: number, log: (line: strin
       await systemClock.sleep(6_000);
       const memory = await tell<Memory>(proxy, 0);
       seen.push(memory);
-      log(`${engine}: ${((part + 1) * requests) / PARTS} requests, ${failed} failed, ${JSON.stringify(memory)}`);
+      log(`${((part + 1) * requests) / PARTS} requests, ${failed} failed, ${JSON.stringify(memory)}`);
     }
     feed.send({ type: "counters" });
     const { counters } = await feed.next("counters");
@@ -79,7 +75,7 @@ async function watchHeap(engine: EngineName, requests: number, log: (line: strin
     const each = growth / (requests - requests / PARTS);
     const kib = (bytes: number) => `${(bytes / 1024).toFixed(0)} KiB`;
     return {
-      work: `heap of a proxy process over ${requests} requests (GET, POST, chunked, 1 MiB, 4 % aborted), engine ${engine}`,
+      work: `heap of a proxy process over ${requests} requests (GET, POST, chunked, 1 MiB, 4 % aborted)`,
       goal: "does not grow",
       measured:
         `${kib(first.heapUsed)} after a tenth, ${kib(last.heapUsed)} at the end (outside the heap ${kib(first.external)}, ${kib(last.external)}; ` +

@@ -1,12 +1,11 @@
 // 100,000 requests over 20 restarts, half of them POST, with event streams and WebSockets beside them: nothing may fail,
-// no POST be executed twice or lost. Every fifth time the proxy itself is replaced too. Once for each engine.
+// no POST be executed twice or lost. Every fifth time the proxy itself is replaced too.
 
 import { mkdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../../../config/system-time.ts";
 import { createProduct } from "../../chaos/product.ts";
-import { ENGINES, type EngineName } from "../../support/proxy/rig.ts";
 import { auditPosts, startRolloverLoad } from "../../support/rollovers/load.ts";
 import { untilSteady } from "../bundled.ts";
 import type { Bench, Row } from "../figures.ts";
@@ -19,19 +18,15 @@ const PROGRAM = new URL("../../support/programs/rollover-web.ts", import.meta.ur
 export const rolloversBench: Bench = {
   name: "rollovers",
   async run(log) {
-    const rows: Row[] = [];
-    for (const engine of ENGINES) rows.push(await rollOver(engine, log));
-    return rows;
+    return [await rollOver(log)];
   },
 };
 
-async function rollOver(engine: EngineName, log: (line: string) => void): Promise<Row> {
+async function rollOver(log: (line: string) => void): Promise<Row> {
   const product = await createProduct({ yaml: () => "" });
   const counts = join(product.home, "counts");
   mkdirSync(counts);
-  const yaml = (
-    proxies: number,
-  ) => `proxy: {listen: "127.0.0.1:${product.port}", engine: ${engine}, queueTimeout: ${5 + proxies}s}
+  const yaml = (proxies: number) => `proxy: {listen: "127.0.0.1:${product.port}", queueTimeout: ${5 + proxies}s}
 stop: {grace: 30s}
 turn: {finish: 10s, wrapUp: 5s}
 services:
@@ -61,7 +56,7 @@ services:
       }
       // Restarts are spread over the whole of the requests.
       while (load.requests() < (REQUESTS * restarts) / RESTARTS) await systemClock.sleep(50);
-      log(`${engine}: ${restarts} restarts, ${load.requests()} requests, ${load.failures().length} failures`);
+      log(`${restarts} restarts, ${load.requests()} requests, ${load.failures().length} failures`);
     }
     const figures = await load.stop();
     const seconds = (performance.now() - from) / 1_000;
@@ -71,7 +66,7 @@ services:
     const requests = figures.gets + figures.posts;
     const wrong = failures.length + twice.length + lost.length;
     return {
-      work: `${requests} requests over ${restarts} restarts and ${proxies} replacements of the proxy, engine ${engine}`,
+      work: `${requests} requests over ${restarts} restarts and ${proxies} replacements of the proxy`,
       goal: "0 failures, each POST executed once",
       measured:
         `${failures.length} failures; ${figures.posts} POSTs: ${executed} executed, ${twice.length} twice, ${lost.length} lost; ` +

@@ -3,7 +3,7 @@
 import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { onRequests, readAnswers } from "../../support/proxy/messages.ts";
-import { ENGINES, eventually, type Rig, startRig } from "../../support/proxy/rig.ts";
+import { eventually, type Rig, startRig } from "../../support/proxy/rig.ts";
 
 const REQUESTS = [
   "GET /plain HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -15,13 +15,13 @@ const ANSWERS: Record<string, string> = {
   "/chunked": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\nchunked\r\n3\r\n...\r\n0\r\nT: v\r\n\r\n",
 };
 
-describe.each(ENGINES)("the %s engine", (engine) => {
+describe("the proxy", () => {
   let rig: Rig;
   /** How many bytes of its next answers the upstream gives before it dies; null: all, and it lives. */
   let dieAfter: number | null = null;
   beforeEach(async () => {
     dieAfter = null;
-    rig = await startRig(engine);
+    rig = await startRig();
     await rig.addUpstream("a", (socket: Socket) =>
       onRequests(socket, (request) => {
         const target = request.first.split(" ")[1] ?? "";

@@ -9,7 +9,7 @@ import type { ProxyUpstream } from "../../../config/proxy-feed.ts";
 import { systemClock } from "../../../config/system-time.ts";
 import { program } from "../../support/owld.ts";
 import { echoScript, header, readAnswers } from "../../support/proxy/messages.ts";
-import { ENGINES, type Rig, startRig } from "../../support/proxy/rig.ts";
+import { type Rig, startRig } from "../../support/proxy/rig.ts";
 import { steadyPort } from "../../support/steady-port.ts";
 
 const GET = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -49,7 +49,7 @@ async function startMute(): Promise<Mute> {
   };
 }
 
-describe.each(ENGINES)("the %s engine", (engine) => {
+describe("the proxy", () => {
   let rig: Rig;
   let mutes: readonly Mute[] = [];
   beforeAll(async () => {
@@ -59,7 +59,7 @@ describe.each(ENGINES)("the %s engine", (engine) => {
     for (const mute of mutes) mute.stop();
   });
   beforeEach(async () => {
-    rig = await startRig(engine, { connectTimeoutMs: 500 });
+    rig = await startRig({ connectTimeoutMs: 500 });
   });
   afterEach(async () => {
     await rig.stop();

@@ -61,8 +61,8 @@ async function give(socket: Socket, { bytes, cuts, ends }: Answer): Promise<void
 }
 
 beforeAll(async () => {
-  for (const engine of ["net", "http"] as const) {
-    rigs[engine] = await startRig(engine);
+  for (const engine of ["product", "reference"] as const) {
+    rigs[engine] = await startRig({}, engine);
     await rigs[engine].addUpstream("a", (socket) =>
       onRequests(socket, (request) => {
         if (request.first.includes("/fuzz")) void give(socket, present);
@@ -73,8 +73,8 @@ beforeAll(async () => {
   }
 });
 afterAll(async () => {
-  await rigs.net.stop();
-  await rigs.http.stop();
+  await rigs.product.stop();
+  await rigs.reference.stop();
 });
 
 /** The client's whole answer, or null when its connection ended short of one. */
@@ -105,16 +105,17 @@ test(`both engines make the same of ${ROUNDS} seeded answers`, async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const seed = SEED + round;
     present = randomAnswer(createSeededRandom(seed));
-    const [net, http] = [essence(await ask("net")), essence(await ask("http"))];
+    const [product, reference] = [essence(await ask("product")), essence(await ask("reference"))];
     const what = `seed ${seed}: ${JSON.stringify(present.bytes.slice(0, 300))}`;
-    if (!present.broken) expect(net, what).not.toBeTypeOf("string");
-    if (typeof net !== "string") whole++;
+    if (!present.broken) expect(product, what).not.toBeTypeOf("string");
+    if (typeof product !== "string") whole++;
     // Where an answer breaks off, one may have said 502 and the other have begun already: both tell the client. Bytes
     // behind a whole answer are dropped by one and cut its answer short with the other.
-    if (http === "short" && isOverlong(present.bytes)) expect(net, what).not.toBe("502");
-    else if (typeof net === "string" || typeof http === "string") expect(typeof net, what).toBe(typeof http);
-    else expect(net, what).toEqual(http);
-    for (const engine of ["net", "http"] as const) {
+    if (reference === "short" && isOverlong(present.bytes)) expect(product, what).not.toBe("502");
+    else if (typeof product === "string" || typeof reference === "string")
+      expect(typeof product, what).toBe(typeof reference);
+    else expect(product, what).toEqual(reference);
+    for (const engine of ["product", "reference"] as const) {
       const next = rigs[engine].client().send("GET /next HTTP/1.1\r\nHost: x\r\n\r\n");
       await next.until((came) => readAnswers(came, ["GET"]).length === 1);
       expect(readAnswers(next.received, ["GET"])[0]?.body, what).toBe("mine");

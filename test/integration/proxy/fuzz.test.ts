@@ -133,18 +133,18 @@ function inOrder(requests: readonly Message[], count: number): Message[] {
 }
 
 const rigs = {} as Record<EngineName, Rig>;
-const seen: Record<EngineName, Message[]> = { net: [], http: [] };
+const seen: Record<EngineName, Message[]> = { product: [], reference: [] };
 
 beforeAll(async () => {
-  for (const engine of ["net", "http"] as const) {
-    rigs[engine] = await startRig(engine);
+  for (const engine of ["product", "reference"] as const) {
+    rigs[engine] = await startRig({}, engine);
     await rigs[engine].addUpstream("a", upstreamScript(seen[engine]));
     await rigs[engine].route(["a"]);
   }
 });
 afterAll(async () => {
-  await rigs.net.stop();
-  await rigs.http.stop();
+  await rigs.product.stop();
+  await rigs.reference.stop();
 });
 
 /** Resolves when nothing came for so many turns of this process's loop, in which client, proxy and upstream all run. */
@@ -184,23 +184,23 @@ test(`both engines agree on ${ROUNDS} seeded conversations`, async () => {
     const requests = Array.from({ length: 1 + rng.below(4) }, (_, number) => randomRequest(rng, number));
     const length = requests.reduce((sum, { bytes }) => sum + bytes.length, 0);
     const cuts = Array.from({ length: rng.below(6) }, () => rng.below(length)).sort((a, b) => a - b);
-    const [net, http] = [await play("net", requests, cuts), await play("http", requests, cuts)];
+    const [product, reference] = [await play("product", requests, cuts), await play("reference", requests, cuts)];
     const isRefusal = ({ first }: Message) => / 4\d\d | 501 /.test(first);
-    const refusedAt = net.answers.findIndex(isRefusal);
-    const cutAt = http.answers.findIndex(isRefusal);
+    const refusedAt = product.answers.findIndex(isRefusal);
+    const cutAt = reference.answers.findIndex(isRefusal);
     const what = `seed ${seed}: ${JSON.stringify(requests.map(({ bytes }) => bytes.slice(0, 300)))}`;
     // What went upstream whole is the same; behind a refusal node:http may still serve, or cut, what came before.
     const firstOf = (...indexes: number[]) => Math.min(...indexes.filter((index) => index >= 0));
     const clean = requests.every(({ mutated }) => !mutated);
-    const upTo = clean ? requests.length : firstOf(refusedAt, cutAt, http.answers.length, net.answers.length);
-    expect(essence(net.answers.slice(0, upTo)), what).toEqual(essence(http.answers.slice(0, upTo)));
+    const upTo = clean ? requests.length : firstOf(refusedAt, cutAt, reference.answers.length, product.answers.length);
+    expect(essence(product.answers.slice(0, upTo)), what).toEqual(essence(reference.answers.slice(0, upTo)));
     // node:http hands pipelined requests on side by side: their order upstream is not its promise.
-    expect(essence(inOrder(net.requests, upTo)), what).toEqual(essence(inOrder(http.requests, upTo)));
+    expect(essence(inOrder(product.requests, upTo)), what).toEqual(essence(inOrder(reference.requests, upTo)));
     if (clean) expect(refusedAt, what).toBe(-1);
     if (refusedAt >= 0) {
-      expect(net.answers, what).toHaveLength(refusedAt + 1);
+      expect(product.answers, what).toHaveLength(refusedAt + 1);
       expect(
-        http.answers.some(({ first }) => / 4\d\d | 501 /.test(first)) || http.answers.length <= refusedAt,
+        reference.answers.some(({ first }) => / 4\d\d | 501 /.test(first)) || reference.answers.length <= refusedAt,
         what,
       ).toBe(true);
     }

@@ -1,16 +1,16 @@
-// HTTP as both engines must speak it: raw bytes in, raw bytes out, a scripted upstream behind.
+// HTTP as the proxy must speak it: raw bytes in, raw bytes out, a scripted upstream behind.
 
 import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { echoScript, header, onRequests, readAnswers } from "../../support/proxy/messages.ts";
-import { ENGINES, eventually, type Rig, startRig } from "../../support/proxy/rig.ts";
+import { eventually, type Rig, startRig } from "../../support/proxy/rig.ts";
 
 const GET = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
 
-describe.each(ENGINES)("the %s engine", (engine) => {
+describe("the proxy", () => {
   let rig: Rig;
   beforeEach(async () => {
-    rig = await startRig(engine, {
+    rig = await startRig({
       queueTimeoutMs: 300,
       limits: {
         headerBytes: 16_384,
@@ -112,7 +112,7 @@ describe.each(ENGINES)("the %s engine", (engine) => {
       "HEAD / HTTP/1.1\r\n",
       "POST / HTTP/1.1\r\nContent-Length: 0\r\n",
       // node:http writes the head of a request with Expect as UTF-8.
-      ...(engine === "net" ? ["POST / HTTP/1.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\n"] : []),
+      "POST / HTTP/1.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\n",
     ]) {
       const client = rig.client().send(`${request}Host: x\r\nX-Name: ${name}\r\n\r\n`);
       if (request.includes("Expect")) client.send("hi");
@@ -187,8 +187,7 @@ describe.each(ENGINES)("the %s engine", (engine) => {
     expect(none && header(none, "content-length")).toBeNull();
     expect(same && header(same, "content-length")).toBe("77");
     expect(last?.body).toBe("ok");
-    if (engine === "net") expect(upstream.accepted).toBe(1);
-    else expect(upstream.accepted).toBeLessThanOrEqual(4);
+    expect(upstream.accepted).toBe(1);
   });
 
   test("passes 1xx on, and answers once", async () => {
@@ -217,9 +216,9 @@ describe.each(ENGINES)("the %s engine", (engine) => {
       }),
     );
     const client = rig.client().send(`GET /first HTTP/1.1\r\nHost: x\r\n\r\n${GET}`);
-    // The fast engine asks for the second one only behind the answer of the first.
+    // The engine asks for the second one only behind the answer of the first.
     await eventually("the first is under way", () => first !== null);
-    if (engine === "net") (first as (() => void) | null)?.();
+    (first as (() => void) | null)?.();
     const came = await client.until((text) => text.endsWith("2."));
     expect(came).toMatch(
       /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n1\.HTTP\/1\.1 103 [^\r]*\r\nLink: <\/a>\r\n\r\nHTTP\/1\.1 200 OK\r\n[\s\S]*2\.$/,
@@ -317,7 +316,6 @@ describe.each(ENGINES)("the %s engine", (engine) => {
       );
     const came = await client.until((text) => readAnswers(text, ["GET"]).length === 1);
     expect(came).toMatch(/^HTTP\/1\.1 200 OK/);
-    if (engine === "http") return;
     client.send(GET);
     await client.until((text) => readAnswers(text, ["GET", "GET"]).length === 2);
   });

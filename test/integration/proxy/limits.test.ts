@@ -1,16 +1,16 @@
-// Limits, refusals and clients that leave, as both engines must treat them: raw bytes in, raw bytes out.
+// Limits, refusals and clients that leave, as the proxy must treat them: raw bytes in, raw bytes out.
 
 import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { echoScript, onRequests, readAnswers } from "../../support/proxy/messages.ts";
-import { ENGINES, eventually, type Rig, startRig } from "../../support/proxy/rig.ts";
+import { eventually, type Rig, startRig } from "../../support/proxy/rig.ts";
 
 const GET = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
 
-describe.each(ENGINES)("the %s engine", (engine) => {
+describe("the proxy", () => {
   let rig: Rig;
   beforeEach(async () => {
-    rig = await startRig(engine, {
+    rig = await startRig({
       queueTimeoutMs: 300,
       limits: {
         headerBytes: 16_384,
@@ -113,7 +113,7 @@ describe.each(ENGINES)("the %s engine", (engine) => {
 
   test("trusted networks keep their forwarding headers and ids", async () => {
     await rig.stop();
-    rig = await startRig(engine, { trust: ["127.0.0.0/8"] });
+    rig = await startRig({ trust: ["127.0.0.0/8"] });
     const upstream = await withUpstream(echoScript("a"));
     const client = rig
       .client()

@@ -6,7 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { echoScript, onRequests, readAnswers } from "../../support/proxy/messages.ts";
-import { type Client, ENGINES, eventually, type Rig, startRig } from "../../support/proxy/rig.ts";
+import { type Client, eventually, type Rig, startRig } from "../../support/proxy/rig.ts";
 
 const STREAMS = 500;
 const REQUESTS = 2_000;
@@ -14,10 +14,10 @@ const REQUESTS = 2_000;
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-describe.each(ENGINES)("the %s engine", (engine) => {
+describe("the proxy", () => {
   let rig: Rig;
   beforeEach(async () => {
-    rig = await startRig(engine);
+    rig = await startRig();
   });
   afterEach(async () => {
     await rig.stop();

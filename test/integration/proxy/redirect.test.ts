@@ -19,10 +19,10 @@ import {
   startProcess,
   tableOf,
 } from "../../support/proxy/process.ts";
-import { ENGINES, eventually } from "../../support/proxy/rig.ts";
+import { eventually } from "../../support/proxy/rig.ts";
 import { steadyPort } from "../../support/steady-port.ts";
 
-describe.each(ENGINES)("the %s engine", (engine) => {
+describe("the proxy", () => {
   let dir: string;
   let server: Server;
   let port: number;
@@ -34,7 +34,6 @@ describe.each(ENGINES)("the %s engine", (engine) => {
   };
   const settings = (id: string) =>
     proxySettings(id, dir, {
-      engine,
       drainTimeoutMs: 20_000,
       listen: [{ host: "127.0.0.1", port }],
       tls: {

@@ -1,4 +1,4 @@
-// The retry table on real sockets, with both engines: what is tried again, what never is, and what the client gets.
+// The retry table on real sockets: what is tried again, what never is, and what the client gets.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -6,7 +6,7 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { echoScript, header, onRequests, readAnswers } from "../../support/proxy/messages.ts";
-import { ENGINES, eventually, type Rig, startRig } from "../../support/proxy/rig.ts";
+import { eventually, type Rig, startRig } from "../../support/proxy/rig.ts";
 
 const GET = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
 const POST = "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi";
@@ -39,10 +39,10 @@ async function startDeaf(): Promise<{ readonly port: number; stop(): void }> {
   return { port, stop };
 }
 
-describe.each(ENGINES)("the %s engine", (engine) => {
+describe("the proxy", () => {
   let rig: Rig;
   beforeEach(async () => {
-    rig = await startRig(engine, { queueTimeoutMs: 300, connectTimeoutMs: 200, drainTimeoutMs: 3_000 });
+    rig = await startRig({ queueTimeoutMs: 300, connectTimeoutMs: 200, drainTimeoutMs: 3_000 });
   });
   afterEach(async () => {
     await rig.stop();

@@ -7,13 +7,12 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Rollout } from "../../../config/control-api.ts";
 import { createOwldHome, type OwldHome, program } from "../../support/owld.ts";
 import { poll } from "../../support/poll.ts";
-import { ENGINES } from "../../support/proxy/rig.ts";
 import { auditPosts, startRolloverLoad } from "../../support/rollovers/load.ts";
 
 const REQUESTS = 2_000;
 const RESTARTS = 3;
 
-describe.each(ENGINES)("the %s engine", (engine) => {
+describe("the proxy", () => {
   let home: OwldHome | null = null;
   afterEach(async () => {
     await home?.cleanUp();
@@ -28,7 +27,7 @@ describe.each(ENGINES)("the %s engine", (engine) => {
     const configure = (queueTimeout: string) =>
       writeFileSync(
         configFile,
-        `proxy: {listen: "127.0.0.1:${port}", engine: ${engine}, queueTimeout: ${queueTimeout}}
+        `proxy: {listen: "127.0.0.1:${port}", queueTimeout: ${queueTimeout}}
 stop: {grace: 30s}
 turn: {finish: 10s, wrapUp: 5s}
 services:

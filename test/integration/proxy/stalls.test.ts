@@ -4,15 +4,15 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../../config/system-time.ts";
 import { echoScript, onRequests, readAnswers } from "../../support/proxy/messages.ts";
-import { ENGINES, eventually, type Rig, startRig } from "../../support/proxy/rig.ts";
+import { eventually, type Rig, startRig } from "../../support/proxy/rig.ts";
 import { proxyConfig } from "../../support/proxy-config.ts";
 
 const IDLE_MS = 1_500;
 
-describe.each(ENGINES)("the %s engine", (engine) => {
+describe("the proxy", () => {
   let rig: Rig;
   beforeEach(async () => {
-    rig = await startRig(engine, { limits: { ...proxyConfig().limits, idleTimeoutMs: IDLE_MS } });
+    rig = await startRig({ limits: { ...proxyConfig().limits, idleTimeoutMs: IDLE_MS } });
   });
   afterEach(async () => {
     await rig.stop();

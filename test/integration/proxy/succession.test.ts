@@ -14,9 +14,9 @@ import {
   startProcess,
   tableOf,
 } from "../../support/proxy/process.ts";
-import { ENGINES, eventually } from "../../support/proxy/rig.ts";
+import { eventually } from "../../support/proxy/rig.ts";
 
-describe.each(ENGINES)("the %s engine", (engine) => {
+describe("the proxy", () => {
   let dir: string;
   const servers: Server[] = [];
   const feeds: Feed[] = [];
@@ -63,7 +63,7 @@ describe.each(ENGINES)("the %s engine", (engine) => {
 
   async function first(): Promise<{ feed: Feed; errors: string[] }> {
     const errors: string[] = [];
-    const settings = proxySettings("proxy-1", dir, { engine, drainTimeoutMs: 20_000 });
+    const settings = proxySettings("proxy-1", dir, { drainTimeoutMs: 20_000 });
     startProcess(settings, errors);
     const feed = await openFeed(settings);
     feeds.push(feed);
@@ -73,7 +73,7 @@ describe.each(ENGINES)("the %s engine", (engine) => {
   }
 
   async function succeed(feed: Feed, id: string): Promise<Feed> {
-    const settings = proxySettings(id, dir, { engine, drainTimeoutMs: 20_000 });
+    const settings = proxySettings(id, dir, { drainTimeoutMs: 20_000 });
     feed.send({ type: "succeed", settings, command: PROXY_COMMAND });
     const { pid } = await feed.next("successor");
     const next = await openFeed(settings);

@@ -1,4 +1,4 @@
-// TLS in front of both engines: served, headers told of it, certificate changed while running, plain HTTP redirected.
+// TLS in front of the engine: served, headers told of it, certificate changed while running, plain HTTP redirected.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
@@ -10,9 +10,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { redirectAnswer } from "../../../supervisor/proxy/tls.ts";
 import { FIRST_CERTIFICATE, SECOND_CERTIFICATE, type TestCertificate } from "../../support/proxy/certificates.ts";
 import { onRequests } from "../../support/proxy/messages.ts";
-import { ENGINES, eventually, type Rig, startRig } from "../../support/proxy/rig.ts";
+import { eventually, type Rig, startRig } from "../../support/proxy/rig.ts";
 
-describe.each(ENGINES)("the %s engine", (engine) => {
+describe("the proxy", () => {
   let rig: Rig;
   let dir: string;
   const write = ({ cert, key }: TestCertificate) => {
@@ -22,7 +22,7 @@ describe.each(ENGINES)("the %s engine", (engine) => {
   beforeEach(async () => {
     dir = mkdtempSync(join(tmpdir(), "owl-tls-"));
     write(FIRST_CERTIFICATE);
-    rig = await startRig(engine, {
+    rig = await startRig({
       tls: { cert: join(dir, "cert.pem"), key: join(dir, "key.pem"), redirectFrom: null, hstsMaxAgeS: 60 },
     });
   });

@@ -7,11 +7,13 @@ import { join } from "node:path";
 import type { ProxyConfig } from "../../../config/config.ts";
 import type { FromProxy, ProxyCounters, ProxyRoute, ToProxy } from "../../../config/proxy-feed.ts";
 import { systemClock, systemRandom } from "../../../config/system-time.ts";
+import { createNetEngine } from "../../../supervisor/proxy/engine-net/engine.ts";
 import { createProxy, type Proxy as RunningProxy } from "../../../supervisor/proxy/proxy.ts";
 import { proxyConfig } from "../proxy-config.ts";
+import { createHttpEngine } from "./reference-engine/engine.ts";
 
-export type EngineName = "net" | "http";
-export const ENGINES: readonly EngineName[] = ["net", "http"];
+export type EngineName = "product" | "reference";
+const ENGINES = { product: createNetEngine, reference: createHttpEngine };
 
 /** What an upstream does with each connection: raw sockets, so that it may misbehave in any way. */
 export type Script = (socket: Socket, connection: number) => void;
@@ -47,13 +49,14 @@ export interface Rig {
   stop(): Promise<void>;
 }
 
-export async function startRig(engine: EngineName, changes: Partial<ProxyConfig> = {}): Promise<Rig> {
+/** A proxy with the product's engine, or with the slow one that tests compare it to. */
+export async function startRig(changes: Partial<ProxyConfig> = {}, engine: EngineName = "product"): Promise<Rig> {
   const dir = mkdtempSync(join(tmpdir(), "owl-proxy-"));
   const log: Record<string, unknown>[] = [];
   const access: Record<string, unknown>[] = [];
   const feedSocket = join(dir, "feed.sock");
   const proxy = await createProxy({
-    settings: { id: "proxy-1", feedSocket, home: dir, proxy: proxyConfig({ engine, ...changes }) },
+    settings: { id: "proxy-1", feedSocket, home: dir, proxy: proxyConfig(changes) },
     descriptors: null,
     awaitTable: false,
     env: process.env,
@@ -66,6 +69,7 @@ export async function startRig(engine: EngineName, changes: Partial<ProxyConfig>
       warn: (fields, message) => log.push({ message, ...fields }),
     },
     writeAccess: (line) => access.push(JSON.parse(line) as Record<string, unknown>),
+    createEngine: ENGINES[engine],
   });
   await proxy.start();
   const feed = connect(feedSocket);

@@ -71,20 +71,16 @@ function forbiddenPath(from: string, to: string, typeOnly: boolean): string | nu
   return null;
 }
 
-/** Builds the adapters. */
-const WIRING = ["supervisor/main.ts"];
-/** Adapters themselves, beside the loop: they implement ports, and nobody but the wiring imports their values. */
-const TOP_ADAPTERS = ["proxies.ts", "proxy-client.ts", "proxy-member.ts", "preflight-facts.ts"].map(
-  (name) => `supervisor/${name}`,
-);
+/** The loop, and what lives and moves by it. */
+const DECIDING = /^supervisor\/(loop\.ts|(instances|rollouts)\/|updates\/(request|runner|steps|approvals)\.ts)/;
+/** What touches the machine, the database or the proxies; whoever decides sees them through ports.ts. */
+const ADAPTERS = /^supervisor\/(process|postgres|control|preflight|systemd|state|release|proxies|proxy)\//;
 
 function forbiddenInSupervisor(from: string, to: string, typeOnly: boolean): string | null {
   const inProxy = (path: string) => path.startsWith("supervisor/proxy/");
   if (inProxy(from) !== inProxy(to)) return "the proxy is another process: they meet in config/proxy-feed.ts";
-  const top = /^supervisor\/[^/]+$/;
-  if (!top.test(from) || WIRING.includes(from) || TOP_ADAPTERS.includes(from) || typeOnly) return null;
-  const seesAdapter = TOP_ADAPTERS.includes(to) || (!top.test(to) && !to.startsWith("supervisor/core/"));
-  return seesAdapter ? "the loop and the runners see adapters through ports.ts only; main.ts builds them" : null;
+  if (typeOnly || !DECIDING.test(from) || !ADAPTERS.test(to)) return null;
+  return "the loop and the runners see adapters through ports.ts only; daemon.ts builds them";
 }
 
 function forbiddenInServices(from: string, to: string): string | null {

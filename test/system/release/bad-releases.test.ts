@@ -153,7 +153,7 @@ describe("refused before any process is touched", () => {
   test("a FAIL of the new release's own preflight", { timeout: BOUND_MS }, async () => {
     const line = { check: "moon", verdict: "FAIL", found: "it is new", why: "w", command: "wait" };
     const script = `process.stdout.write(${JSON.stringify(JSON.stringify([line]))});\n`;
-    const source = hollow({ "supervisor/wiring/preflight-once.ts": script });
+    const source = hollow({ "supervisor/preflight/preflight-once.ts": script });
     await refused(source, /moon \(release 9\.7\.\d+\): it is new/);
     const plan = await owl.ctl("update", source, "--plan");
     expect(plan.out, plan.err).toMatch(/It would be refused by preflight, moon: it is new/);

@@ -8,7 +8,7 @@ import { LLHTTP_SOURCE, MessageParser } from "../../../supervisor/proxy/engine-n
 
 const require = createRequire(import.meta.url);
 
-test("undici is pinned to the version the fast engine was written against", () => {
+test("undici is pinned to the version the engine was written against", () => {
   expect(packages.dependencies.undici).toBe("8.13.1");
   expect((require("undici/package.json") as { version: string }).version).toBe("8.13.1");
 });

@@ -69,8 +69,8 @@ test.each([
 
 test("one that breaks in its preflight is refused, one that has none is taken without", async () => {
   const broken = join(home, "broken");
-  await mkdir(join(broken, "supervisor/wiring"), { recursive: true });
-  await writeFile(join(broken, "supervisor/wiring/preflight-once.ts"), "throw new Error('no moon');\n");
+  await mkdir(join(broken, "supervisor/preflight"), { recursive: true });
+  await writeFile(join(broken, "supervisor/preflight/preflight-once.ts"), "throw new Error('no moon');\n");
   await expect(check("", broken)).rejects.toMatchObject({
     code: "release.preflight",
     message: expect.stringMatching(/no moon/),

@@ -1,0 +1,396 @@
+// owld, put together: every adapter is built here and handed to those who see it through a port only.
+// Invariant: what was started is stopped in the opposite order; letting go leaves every process alive.
+
+import { readdirSync } from "node:fs";
+import type { Logger } from "pino";
+import type { AppConfig, Config } from "../config/config.ts";
+import { asError, OwlError } from "../config/errors.ts";
+import { appConfigWith, CODE_ROOT } from "../config/load.ts";
+import type { Environment } from "../config/locate.ts";
+import { systemRandom } from "../config/system-time.ts";
+import { createFront } from "./control/front.ts";
+import { createOperations, refuseBusy } from "./control/operations.ts";
+import { isComplete } from "./core/supervisor-state.ts";
+import { en } from "./core/text/en.ts";
+import type { Sentence, Text } from "./core/text/text.ts";
+import { adoptInstances, describeStrays } from "./instances/adoption.ts";
+import { createInstanceBook } from "./instances/book.ts";
+import { createHealthWatch } from "./instances/health.ts";
+import { envHashes, inheritedEnv, instanceEnv } from "./instances/launch.ts";
+import { createExitedLookout } from "./instances/left-over.ts";
+import { createInstances, type Instances } from "./instances/life.ts";
+import { createRouting } from "./instances/routing.ts";
+import { createSurroundings } from "./instances/surroundings.ts";
+import { createServiceWishes } from "./instances/wishes.ts";
+import { createSupervisor, type Supervisor } from "./loop.ts";
+import { buildStatus, standings } from "./observe/status.ts";
+import { createDatabaseService } from "./postgres/database-service.ts";
+import { startDatabase } from "./postgres/start.ts";
+import { createPreflight } from "./preflight/preflight.ts";
+import { freePort } from "./process/free-port.ts";
+import { createHealthProbe } from "./process/health-probe.ts";
+import { createInstanceLogs } from "./process/log-file.ts";
+import { createUsageSampler } from "./process/usage.ts";
+import { storedProxyRecords } from "./proxies/records.ts";
+import { createProxySet } from "./proxies/set.ts";
+import { createRolloutRunner } from "./rollouts/record.ts";
+import { openFoundation } from "./state/foundation.ts";
+import { createReleases, type Releases } from "./updates/releases.ts";
+
+export interface DaemonParts {
+  readonly config: Config;
+  /** With the bundled services running from the code at `root`. */
+  readonly loadConfig: (root: string) => Config;
+  readonly environment: Environment;
+  readonly log: Logger;
+  readonly version: string;
+  readonly adminPassword: string | null;
+  /** systemd's listening descriptors, in the order of proxy.listen. */
+  readonly listenFds: readonly number[];
+  /** Asked to be started again with new code. */
+  readonly reexec: () => void;
+  /** Called by every turn of the main loop. */
+  readonly beat: () => void;
+}
+
+export interface Daemon {
+  /** Resolves when the control socket is up and adoption is done; services come up after that. */
+  start(): Promise<void>;
+  /** Orderly stop of everything. */
+  stop(): Promise<void>;
+  killAll(): void;
+  /** Everything lives on without this process. */
+  letGo(): Promise<void>;
+  reload(): Promise<void>;
+  /** Rejects when owld cannot go on (the database did not start and nothing runs yet). */
+  readonly broken: Promise<never>;
+}
+
+const REFRESH_MS = 100;
+
+export function createDaemon(parts: DaemonParts): Daemon {
+  const { log, environment, version } = parts;
+  let config = parts.config;
+  const ground = openFoundation(config, log);
+  const { clock, paths, store, warnings, spawner, mark, journal, measures } = ground;
+  const startedAt = clock.now();
+  const broken = Promise.withResolvers<never>();
+  // Heard by main through `broken`; without a listener it would end the process by itself.
+  broken.promise.catch(() => undefined);
+  const lifetime = new AbortController();
+  let settled = false;
+  let listening = false;
+
+  const database = createDatabaseService({
+    config,
+    clock,
+    random: systemRandom,
+    log,
+    codeRoot: CODE_ROOT,
+    environment,
+    adminPassword: parts.adminPassword,
+    mayMigrateIncompatibly: () => book.all().length === 0,
+    // Cut in an update, the database is in that update's hands.
+    mayPrepare: () => !releases.underWay(),
+  });
+  const appOf = (of: Config): AppConfig | null => {
+    const url = database.url();
+    return of.app === null || url === null ? of.app : appConfigWith(of.app, url);
+  };
+  const wake = (): void => supervisor?.wake();
+  const book = createInstanceBook(store, wake);
+  const wishes = createServiceWishes(store, wake);
+  const proxies = createProxySet({
+    ...ground,
+    records: storedProxyRecords(store),
+    release: version,
+    env: inheritedEnv(environment),
+    unrecorded: (error) => log.error({ err: error }, "a proxy runs unrecorded"),
+    proxy: config.proxy,
+    listenFds: parts.listenFds,
+    notice: ({ type, proxy, message }) => journal.write({ type, service: "proxy", instance: proxy, message }),
+  });
+  const logs = createInstanceLogs({
+    directory: paths.logs,
+    clock,
+    living: () => new Set([...book.all().map(({ id }) => id), ...proxies.processes().map(({ id }) => id)]),
+  });
+  const routing = createRouting({
+    proxies,
+    clock,
+    acknowledged: wake,
+    failed: (error) => {
+      log.error({ err: error }, "the routing table was not taken");
+      wake();
+    },
+  });
+  const rollouts = createRolloutRunner({
+    ...ground,
+    counters: proxies.counters,
+    refreshCounters,
+    jobCounts: async (ids) => (await database.metastore()?.jobCounts?.(ids)) ?? null,
+    changed: wake,
+  });
+  const health = createHealthWatch({
+    clock,
+    probe: createHealthProbe(clock),
+    instance: book.get,
+    service: (name) => config.services.find((service) => service.name === name) ?? null,
+    env: (instance) => environmentOf(instance.id) ?? {},
+    passed: (id) => instances.passed(id),
+    failing: (id, { status, error, body }) => instances.failing(id, error ?? `${status ?? ""} ${body.slice(0, 100)}`),
+    broken: (error) => log.error({ err: error }, "a health check failed by itself"),
+  });
+  const lookout = createExitedLookout({
+    ...ground,
+    failed: (error) => log.error({ err: error }, "left-over processes were not looked for"),
+  });
+  const instances: Instances = createInstances({
+    ...ground,
+    book,
+    proxies,
+    routing,
+    health,
+    release: () => releases.serving().version,
+    environment,
+    config: () => config,
+    app: () => appOf(config),
+    freePort,
+    milestone: (instance, event, elapsedMs, message) => rollouts.note(instance, event, elapsedMs, message),
+    gone(instance) {
+      lookout.note(instance);
+      database
+        .metastore()
+        ?.markGone(instance.id)
+        .catch((error: unknown) => log.warn({ err: asError(error) }, "the worker was not marked as gone"));
+    },
+  });
+  const surroundings = createSurroundings({
+    ...ground,
+    book,
+    wishes,
+    sampler: createUsageSampler(clock, ground.reader),
+    logs,
+    metastore: database.metastore,
+    config: () => config,
+    changed: wake,
+    failed: (error) => log.warn({ err: asError(error) }, "the surroundings were not read whole"),
+  });
+  const supervisor: Supervisor = createSupervisor({
+    ...ground,
+    book,
+    instances,
+    rollouts,
+    routing,
+    wishes,
+    logs,
+    config: () => config,
+    rests: (service) => releases.rests(service),
+    closed: () => releases.closed(),
+    held: () => config.usesDatabase && database.url() === null,
+    connectionLimit: surroundings.connectionLimit,
+    freeMemoryBytes: surroundings.freeMemoryBytes,
+    turned: () => {
+      parts.beat();
+      settled ||= listening && isComplete(standings(facts()));
+    },
+  });
+
+  function environmentOf(id: string): Record<string, string> | null {
+    const instance = book.get(id);
+    const service = config.services.find(({ name }) => name === instance?.service);
+    if (instance === null || service === undefined) return null;
+    const { target } = instance;
+    return instanceEnv({
+      service,
+      id,
+      target,
+      paths,
+      mark,
+      release: instance.release,
+      app: appOf(config),
+      environment,
+    });
+  }
+
+  function facts() {
+    return { config, instances: book.all(), wishes, crashesOf: instances.crashesOf, nowMs: clock.monotonicMs() };
+  }
+
+  function status(text: Text) {
+    const failing = store.failing();
+    const full: Sentence[] = failing === null ? [] : [(t) => t.warnings.diskFull(failing)];
+    return buildStatus({
+      ...facts(),
+      version,
+      releasePath: CODE_ROOT,
+      pid: process.pid,
+      startedAt,
+      proxies,
+      usage: surroundings.usage(),
+      rollouts,
+      connections: surroundings.connections(),
+      workers: surroundings.workers(),
+      stopping: supervisor.isStopping(),
+      settled,
+      warnings: [...warnings.values(), ...full, ...surroundings.warnings()].map((say) => say(text)),
+    });
+  }
+
+  /** Counters of this very moment, or those of the last second when a proxy does not answer at once. */
+  async function refreshCounters(): Promise<void> {
+    const limit = new AbortController();
+    const cancel = clock.after(REFRESH_MS, () => limit.abort());
+    await proxies.refresh(limit.signal).catch(() => undefined);
+    cancel();
+  }
+
+  const releases: Releases = createReleases({
+    ...ground,
+    random: systemRandom,
+    rollouts,
+    book,
+    wishes,
+    database,
+    version,
+    environment,
+    config: () => config,
+    workers: surroundings.workers,
+    preflight: () => preflight.run(),
+    status: () => control.status(),
+    restart: (request, askedBy) => control.restart(request, askedBy),
+    refuseWhileBusy: () => refuseBusy(rollouts.running(), supervisor.isStopping()),
+    useCode({ path }) {
+      if (path !== servedFrom) config = parts.loadConfig(path);
+      servedFrom = path;
+    },
+    proxies,
+    wake,
+    reexec: parts.reexec,
+  });
+  // Cut in the middle of an update, the services may run from another release than this owld.
+  let servedFrom = CODE_ROOT;
+  if (releases.serving().path !== CODE_ROOT) {
+    servedFrom = releases.serving().path;
+    config = parts.loadConfig(servedFrom);
+  }
+  const preflight = createPreflight({
+    clock,
+    config: () => config,
+    databaseUrl: database.url,
+    listening: proxies.listening,
+    ownPids: () => new Set([process.pid, ...proxies.processes().map(({ pid }) => pid)]),
+    largestInstanceBytes: () => measures.largestRssBytes(config.services.map(({ name }) => name)),
+    environment,
+    cwd: process.cwd(),
+    codeRoot: CODE_ROOT,
+  });
+
+  const control = createOperations({
+    ...ground,
+    book,
+    instances,
+    rollouts,
+    wishes,
+    health,
+    logs,
+    proxies,
+    preflight,
+    updates: releases.updates,
+    config: () => config,
+    app: appOf,
+    loadConfig: () => parts.loadConfig(releases.serving().path),
+    useConfig(next) {
+      config = next;
+      wake();
+    },
+    status: async (text = ground.record) => {
+      await Promise.all([refreshCounters(), surroundings.refresh()]);
+      return status(text);
+    },
+    workers: surroundings.workers,
+    crashesOf: instances.crashesOf,
+    envNow(instance) {
+      const env = environmentOf(instance.id);
+      return env === null ? null : envHashes(env);
+    },
+    connectionLimit: surroundings.connectionLimit,
+    isStopping: supervisor.isStopping,
+    wake,
+    reexec: parts.reexec,
+    loggedInstances: () =>
+      readdirSync(paths.logs).flatMap((file) => (file.endsWith(".log") ? [file.slice(0, -4)] : [])),
+    failed: (error, what) => log.error({ err: asError(error) }, what),
+  });
+  const front = createFront({ ...ground, control, proxies, database, config, version, lifetime: lifetime.signal });
+
+  async function bringUpDatabase(): Promise<void> {
+    const say = (message: string) => void journal.write({ type: "database.progressed", message });
+    const warn = (message: Sentence | null): void => {
+      if (message === null) warnings.delete("database");
+      else warnings.set("database", message);
+      if (message !== null) log.error(message(en));
+    };
+    const isAnyRunning = () => book.all().length > 0;
+    try {
+      await startDatabase({ clock, database, say, warn, isAnyRunning }, lifetime.signal);
+      if (config.usesDatabase && !lifetime.signal.aborted) await surroundings.runOnce();
+      if (!lifetime.signal.aborted) await releases.start();
+      wake();
+    } catch (error) {
+      broken.reject(error);
+    }
+  }
+
+  let bringingUp: Promise<void> = Promise.resolve();
+  return {
+    broken: broken.promise,
+    async start() {
+      const { strays } = adoptInstances({ ...ground, book, instances, config, others: new Set(["proxy"]) });
+      if (strays.length > 0) warnings.set("strays", describeStrays(strays));
+      await proxies.start();
+      listening = true;
+      await front.start();
+      supervisor.start();
+      surroundings.start();
+      bringingUp = bringUpDatabase();
+    },
+    async stop() {
+      journal.write({ type: "owld.stopping", message: ground.record.recorded.stopping });
+      lifetime.abort(new OwlError("supervisor.stopping", "owld is stopping."));
+      await bringingUp;
+      await releases.stop();
+      // The door first: a client that comes now waits in systemd's backlog (or is refused), instead of being let in to
+      // a 503. What is in flight ends meanwhile, answered by services that drain.
+      await Promise.all([proxies.stop(), supervisor.drainAll()]);
+      supervisor.letGo();
+      await surroundings.stop();
+      await database.stop();
+      await finish();
+    },
+    killAll: supervisor.killAll,
+    async letGo() {
+      lifetime.abort(new OwlError("supervisor.stopping", "owld lets go."));
+      await releases.stop();
+      supervisor.letGo();
+      proxies.letGo();
+      database.letGo();
+      await finish();
+    },
+    async reload() {
+      try {
+        await control.reload(ground.record);
+      } catch (error) {
+        log.error({ err: asError(error) }, "the configuration was not reloaded");
+      }
+    },
+  };
+
+  async function finish(): Promise<void> {
+    await health.stop();
+    lookout.stop();
+    await front.stop();
+    spawner.stop();
+    store.close();
+  }
+}

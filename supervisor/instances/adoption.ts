@@ -1,0 +1,178 @@
+// What an earlier owld left: its processes are taken over, those that went meanwhile are seen off.
+// Invariant: a process is ours when pid, start time and boot all agree with the record, or when it carries our mark;
+// nothing else is touched. A number given once is never given again, whatever happened to the state file.
+
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../../config/config.ts";
+import type { HomePaths } from "../../config/home.ts";
+import type { Clock } from "../../config/time.ts";
+import { type Instance, isLiving, numberOf } from "../core/instance.ts";
+import type { Sentence, Text } from "../core/text/text.ts";
+import type { MarkedProcess, ProcessTable, Spawner } from "../ports.ts";
+import type { Journal } from "../rollouts/journal.ts";
+import type { Store } from "../state/store.ts";
+import type { InstanceBook } from "./book.ts";
+import { exitFifo } from "./launch.ts";
+import type { Instances } from "./life.ts";
+
+const LOOK_FIRST_MS = 5_000;
+
+export interface AdoptionParts {
+  readonly clock: Clock;
+  readonly store: Store;
+  readonly book: InstanceBook;
+  readonly instances: Instances;
+  readonly journal: Journal;
+  /** What is written down is written once, in this. */
+  readonly record: Text;
+  readonly spawner: Spawner;
+  readonly table: ProcessTable;
+  readonly paths: HomePaths;
+  readonly socketDirectory: string;
+  readonly mark: string;
+  readonly bootId: string;
+  readonly config: Config;
+  /** Programs of our own that carry the mark and are adopted elsewhere (the proxies). */
+  readonly others: ReadonlySet<string>;
+}
+
+export interface Adopted {
+  readonly adopted: number;
+  /** Marked processes nobody owns, for a warning. */
+  readonly strays: readonly MarkedProcess[];
+}
+
+/** One sentence for `status`. */
+export function describeStrays(strays: readonly MarkedProcess[]): Sentence {
+  const named = strays.map(({ identity, command }) => `${identity.pid} (${command})`).join(", ");
+  return ({ warnings }) => warnings.strays(named);
+}
+
+/** Takes over everything that lives; to be called before the first decision. */
+export function adoptInstances(parts: AdoptionParts): Adopted {
+  const { book, table } = parts;
+  const marked = table.marked(parts.mark).filter(({ service }) => !parts.others.has(service));
+  raiseNumbers(parts, marked);
+  const owned = new Set<number>();
+  let adopted = 0;
+  for (const instance of book.all()) {
+    const found = adoptRecorded(parts, instance, marked);
+    if (found === null) continue;
+    owned.add(found);
+    adopted++;
+  }
+  for (const found of marked) {
+    if (!found.leader || owned.has(found.identity.pid) || book.get(found.instance) !== null) continue;
+    if (!adoptUnrecorded(parts, found)) continue;
+    owned.add(found.identity.pid);
+    adopted++;
+  }
+  const groups = new Set(book.all().flatMap(({ identity }) => (identity === null ? [] : [identity])));
+  const members = new Set([...groups].flatMap((identity) => table.groupMembers(identity).map(({ pid }) => pid)));
+  return { adopted, strays: marked.filter(({ identity }) => !owned.has(identity.pid) && !members.has(identity.pid)) };
+}
+
+/** The pid when it lives and is ours now. */
+function adoptRecorded(parts: AdoptionParts, instance: Instance, marked: readonly MarkedProcess[]): number | null {
+  const { book, instances } = parts;
+  const { id } = instance;
+  if (instance.bootId !== parts.bootId) {
+    // Another boot ended everything: nothing crashed, nothing is owed.
+    book.remove(id);
+    return null;
+  }
+  if (instance.state === "exited") book.remove(id);
+  if (!isLiving(instance)) return null;
+  const written = instance.identity ?? marked.find((one) => one.leader && one.instance === id)?.identity ?? null;
+  if (written === null) {
+    // Killed between writing and spawning.
+    book.remove(id);
+    return null;
+  }
+  if (instance.identity === null) book.set(id, { identity: written });
+  const running = parts.spawner.adopt(written, exitFifo(parts.paths, id));
+  if (running === null) {
+    instances.exited(id, { known: false });
+    return null;
+  }
+  if (instance.deadline?.kind === "health") {
+    // Nobody looked while no owld ran: it may long be ready, so it is looked at before its time is up.
+    const leastMs = parts.clock.monotonicMs() + Math.min(LOOK_FIRST_MS, parts.config.rollout.healthTimeoutMs);
+    book.set(id, { deadline: { kind: "health", atMs: Math.max(instance.deadline.atMs, leastMs) } });
+  }
+  instances.attach(id, running);
+  parts.journal.write({
+    type: "instance.adopted",
+    service: instance.service,
+    instance: id,
+    message: parts.record.recorded.instance.adopted(id, written.pid),
+  });
+  return written.pid;
+}
+
+/** A marked leader the state file knows nothing of: it is judged by its health check like a new one. */
+function adoptUnrecorded(parts: AdoptionParts, found: MarkedProcess): boolean {
+  const service = parts.config.services.find(({ name }) => name === found.service);
+  const number = numberOf(found.instance, found.service);
+  if (number === null) return false;
+  const running = parts.spawner.adopt(found.identity, exitFifo(parts.paths, found.instance));
+  if (running === null) return false;
+  const now = parts.clock.monotonicMs();
+  const socket = join(parts.socketDirectory, `${found.instance}.sock`);
+  const hasSocket = service?.listen === "socket" && existsSync(socket);
+  // Its port was only written in the state file: such a one cannot be reached, so a new one takes its place.
+  const unreachable = service !== undefined && service.listen !== "none" && !hasSocket;
+  parts.book.add({
+    id: found.instance,
+    service: found.service,
+    number,
+    state: "starting",
+    wanted: "up",
+    leaving: null,
+    identity: found.identity,
+    release: found.release,
+    configHash: "",
+    envHashes: {},
+    target: hasSocket ? { socket } : null,
+    startedAt: parts.clock.now(),
+    startedMs: now,
+    bootId: parts.bootId,
+    readyMs: null,
+    signalledMs: null,
+    routed: false,
+    deadline: { kind: "health", atMs: now + parts.config.rollout.healthTimeoutMs },
+    rollout: null,
+    replaces: null,
+    replaceCause: unreachable ? parts.record.recorded.cause.unreachable : null,
+    cause: null,
+    wasKilled: false,
+    restarts: 0,
+    attempt: 0,
+    lastExit: null,
+    stop: service
+      ? { graceMs: service.stop.graceMs, signal: service.stop.signal, after: service.stop.after }
+      : { graceMs: parts.config.stop.graceMs, signal: "SIGTERM", after: "routed-out" },
+  });
+  parts.instances.attach(found.instance, running);
+  parts.journal.write({
+    type: "instance.adopted",
+    service: found.service,
+    instance: found.instance,
+    message: parts.record.recorded.instance.adoptedByMark(found.instance, found.identity.pid),
+  });
+  return true;
+}
+
+function raiseNumbers(parts: AdoptionParts, marked: readonly MarkedProcess[]): void {
+  const logs = existsSync(parts.paths.logs)
+    ? readdirSync(parts.paths.logs).map((file) => file.replace(/\.log(\.\d+)?$/, ""))
+    : [];
+  for (const name of [...logs, ...marked.map(({ instance }) => instance)]) {
+    const cut = name.lastIndexOf("-");
+    const number = cut < 1 ? null : numberOf(name, name.slice(0, cut));
+    if (number === null) continue;
+    const service = name.slice(0, cut);
+    parts.store.raise(parts.others.has(service) ? service : `instance ${service}`, number);
+  }
+}

@@ -1,0 +1,96 @@
+// What a new instance is given: name, place to listen, environment, argv. Shaped from the configuration at each spawn.
+// Invariant: nothing of owld's own environment reaches it but the few names below; secrets only through `env`.
+
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { AppConfig, ServiceConfig } from "../../config/config.ts";
+import type { HomePaths } from "../../config/home.ts";
+import { INSTANCE_ENV } from "../../config/instance-env.ts";
+import { fillCommand } from "../core/fill-command.ts";
+import type { InstanceTarget } from "../core/instance.ts";
+import type { SpawnRequest } from "../ports.ts";
+
+export interface LaunchFacts {
+  readonly service: ServiceConfig;
+  readonly id: string;
+  readonly target: InstanceTarget;
+  readonly paths: HomePaths;
+  readonly mark: string;
+  readonly release: string;
+  /** OWL_APP_CONFIG of bundled services, its database URL filled in. */
+  readonly app: AppConfig | null;
+  /** owld's own environment. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+const HANDED_ON = /^(PATH|HOME|USER|LANG|LC_[A-Z]+|TZ|TMPDIR)$/;
+
+/** The few variables of owld's environment that every process gets. */
+export function inheritedEnv(environment: LaunchFacts["environment"]): Record<string, string> {
+  const kept = Object.entries(environment).filter(([name, value]) => HANDED_ON.test(name) && value !== undefined);
+  return Object.fromEntries(kept) as Record<string, string>;
+}
+
+/** OWL_MARK of a home: a hash, so that it tells nothing and has no length of its own. */
+export function markOf(home: string): string {
+  return createHash("sha256").update(home).digest("hex").slice(0, 24);
+}
+
+export function exitFifo(paths: HomePaths, id: string): string {
+  return join(paths.run, `${id}.fifo`);
+}
+
+export function logFile(paths: HomePaths, id: string): string {
+  return join(paths.logs, `${id}.log`);
+}
+
+/** The whole request for the spawner. */
+export function launchRequest(facts: LaunchFacts): SpawnRequest {
+  const { service, id, target, paths } = facts;
+  const socket = target !== null && "socket" in target ? target.socket : null;
+  const port = target !== null && "port" in target ? target.port : null;
+  return {
+    instance: id,
+    service: service.name,
+    argv: fillCommand(service.command, { port, socket, instance: id, home: paths.home }),
+    cwd: service.cwd,
+    env: instanceEnv(facts),
+    user: service.user,
+    umask: service.umask,
+    logFile: logFile(paths, id),
+    exitFifo: exitFifo(paths, id),
+  };
+}
+
+/** The environment of an instance, complete. */
+export function instanceEnv(facts: LaunchFacts): Record<string, string> {
+  const { service, id, target } = facts;
+  return {
+    ...inheritedEnv(facts.environment),
+    ...service.env,
+    [INSTANCE_ENV.instance]: id,
+    [INSTANCE_ENV.service]: service.name,
+    [INSTANCE_ENV.release]: facts.release,
+    [INSTANCE_ENV.mark]: facts.mark,
+    [INSTANCE_ENV.pgApplication]: `owl/${id}`,
+    ...(target !== null && "socket" in target ? { [INSTANCE_ENV.socket]: target.socket } : {}),
+    ...(target !== null && "port" in target ? { [INSTANCE_ENV.port]: String(target.port) } : {}),
+    ...(service.bundled && facts.app !== null ? { [INSTANCE_ENV.app]: JSON.stringify(facts.app) } : {}),
+  };
+}
+
+/** Hash of all that shapes the process: when it differs, a reload replaces the instance. */
+export function configHash(service: ServiceConfig, app: AppConfig | null): string {
+  const { command, cwd, env, user, umask, listen, bundled } = service;
+  const shape = { command, cwd, env, user, umask, listen, app: bundled ? app : null };
+  return hash(JSON.stringify(shape));
+}
+
+/** Short hashes of an environment's values, so that a change can be told without keeping a secret. */
+export function envHashes(env: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, hash(`${name}=${value}`)]));
+}
+
+function hash(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}

@@ -1,0 +1,181 @@
+// What is read from outside every few seconds: memory and CPU, connections, workers' heartbeats; and what follows from
+// it: an instance over its memory limit, a worker that hangs. Nothing is ended here, only marked to be replaced.
+// Invariant: without an answer (no database, no sample) nobody looks hung or too big.
+
+import type { Config } from "../../config/config.ts";
+import type { ConnectionsStatus, WorkerStatus } from "../../config/control-api.ts";
+import type { Clock } from "../../config/time.ts";
+import { formatSize } from "../../config/units.ts";
+import { assessBudget, overDeclared } from "../core/connection-budget.ts";
+import { isLiving, isServing } from "../core/instance.ts";
+import type { Sentence, Text } from "../core/text/text.ts";
+import type { Measures } from "../observe/measures.ts";
+import type { InstanceLogs, Metastore, Usage, UsageSampler } from "../ports.ts";
+import type { Journal } from "../rollouts/journal.ts";
+import type { InstanceBook } from "./book.ts";
+import type { ServiceWishes } from "./wishes.ts";
+
+/** How long `refresh` waits for a database that answers, and for one that does not. */
+const ANSWERING_MS = 1_000;
+const SILENT_MS = 100;
+const SAMPLE_MS = 5_000;
+/** Whoever looks at the status sees connections and workers at most so old. */
+const FRESH_MS = 1_000;
+/** owld judges no heartbeat before the database has answered for so long without a break. */
+const TRUST_MS = 30_000;
+/** Kept free of what the host says is available. */
+const MEMORY_SHARE = 0.9;
+
+export interface SurroundingsParts {
+  readonly clock: Clock;
+  readonly book: InstanceBook;
+  readonly journal: Journal;
+  /** What is written down is written once, in this. */
+  readonly record: Text;
+  readonly measures: Measures;
+  readonly wishes: ServiceWishes;
+  readonly sampler: UsageSampler;
+  readonly logs: Pick<InstanceLogs, "tail" | "rotate">;
+  readonly metastore: () => Metastore | null;
+  readonly config: () => Config;
+  readonly changed: () => void;
+  readonly failed: (error: unknown) => void;
+}
+
+export interface Surroundings {
+  start(): void;
+  runOnce(): Promise<void>;
+  /** Reads connections and workers again unless that was done within the last second. Never rejects. */
+  refresh(): Promise<void>;
+  stop(): Promise<void>;
+  usage(): ReadonlyMap<number, Usage>;
+  connections(): ConnectionsStatus | null;
+  workers(): readonly WorkerStatus[] | null;
+  /** Instances that opened more connections than they declared. */
+  warnings(): readonly Sentence[];
+  connectionLimit(): number | null;
+  freeMemoryBytes(): number | null;
+}
+
+export function createSurroundings(parts: SurroundingsParts): Surroundings {
+  const { clock, book, journal } = parts;
+  const { cause: causes, instance: say } = parts.record.recorded;
+  const lifetime = new AbortController();
+  let loop: Promise<void> | null = null;
+  let usage: ReadonlyMap<number, Usage> = new Map();
+  let freeBytes: number | null = null;
+  let reading: Awaited<ReturnType<Metastore["connections"]>> = null;
+  let workers: readonly WorkerStatus[] | null = null;
+  let peak = 0;
+  let readAtMs: number | null = null;
+  let reread: Promise<void> | null = null;
+
+  async function sampleUsage(): Promise<void> {
+    const living = book
+      .all()
+      .flatMap((one) => (one.identity === null || one.state === "backoff" ? [] : [one.identity]));
+    usage = await parts.sampler.sample(living);
+    freeBytes = (await parts.sampler.hostMemory()).availableBytes * MEMORY_SHARE;
+    for (const instance of book.all()) {
+      const rssBytes = instance.identity === null ? undefined : usage.get(instance.identity.pid)?.rssBytes;
+      if (rssBytes === undefined) continue;
+      parts.measures.noteMemory(instance.service, rssBytes);
+      const limit = parts.config().services.find(({ name }) => name === instance.service)?.memoryLimitBytes ?? null;
+      if (limit === null || rssBytes <= limit || !isServing(instance) || instance.replaceCause !== null) continue;
+      const cause = causes.memory(formatSize(rssBytes), formatSize(limit));
+      book.set(instance.id, { replaceCause: cause });
+      const { id, service } = instance;
+      journal.write({ type: "instance.overMemory", service, instance: id, message: say.replaced(id, cause) });
+    }
+  }
+
+  async function readDatabase(): Promise<void> {
+    const metastore = parts.metastore();
+    if (metastore === null) return;
+    const living = book.all().filter(isLiving);
+    const ids = living.map(({ id }) => id);
+    [reading, workers] = await Promise.all([metastore.connections(), metastore.workers(ids)]);
+    readAtMs = clock.monotonicMs();
+    if (reading !== null) peak = Math.max(peak, reading.open);
+    const since = metastore.answeringSince();
+    if (workers === null || since === null || clock.monotonicMs() - since < TRUST_MS) return;
+    for (const worker of workers) {
+      const instance = book.get(worker.id);
+      // One that hangs soon fails its health checks too: it is judged by what it has been, not by its state.
+      const wasReady = instance !== null && isLiving(instance) && instance.readyMs !== null;
+      if (!wasReady || instance.leaving !== null || instance.replaceCause !== null) continue;
+      if (worker.heartbeatAgeMs <= parts.config().heartbeat.stalledAfterMs) continue;
+      const cause = causes.silent(Math.round(worker.heartbeatAgeMs / 1_000));
+      book.set(worker.id, { replaceCause: cause });
+      const lines = await parts.logs.tail(worker.id, 20);
+      const message = say.hung(worker.id, cause);
+      journal.write({
+        type: "instance.hung",
+        service: instance.service,
+        instance: worker.id,
+        message,
+        data: { lines },
+      });
+    }
+  }
+
+  async function runOnce(): Promise<void> {
+    const results = await Promise.allSettled([sampleUsage(), readDatabase(), parts.logs.rotate()]);
+    for (const result of results) if (result.status === "rejected") parts.failed(result.reason);
+    parts.changed();
+  }
+
+  async function run(): Promise<void> {
+    await runOnce();
+    for await (const _ of clock.every(SAMPLE_MS, lifetime.signal)) await runOnce();
+  }
+
+  return {
+    start() {
+      loop ??= run();
+    },
+    runOnce,
+    refresh() {
+      if (readAtMs !== null && clock.monotonicMs() - readAtMs < FRESH_MS) return Promise.resolve();
+      reread ??= readDatabase()
+        .catch(parts.failed)
+        .finally(() => {
+          reread = null;
+        });
+      // A database that answers is worth a moment more than one that does not: else its figures may be 5 s old.
+      const answers = (parts.metastore()?.answeringSince() ?? null) !== null;
+      return Promise.race([reread, clock.sleep(answers ? ANSWERING_MS : SILENT_MS)]);
+    },
+    async stop() {
+      lifetime.abort();
+      await loop;
+      await reread;
+    },
+    usage: () => usage,
+    connections() {
+      const metastore = parts.metastore();
+      if (metastore === null) return null;
+      const config = parts.config();
+      const declared = config.services.map((service) => ({
+        name: service.name,
+        replicas: parts.wishes.replicas(service),
+        connections: service.connections,
+      }));
+      const { steady, surge, verdict } = assessBudget(declared, reading?.limit ?? null);
+      return {
+        limit: reading?.limit ?? 0,
+        maxConnections: reading?.maxConnections ?? 0,
+        steady,
+        surge,
+        open: reading?.open ?? 0,
+        peak,
+        verdict,
+        ...(reading === null ? {} : { byApplication: reading.byApplication }),
+      };
+    },
+    workers: () => (parts.metastore() === null ? null : (workers ?? [])),
+    warnings: () => overDeclared(parts.config(), book.all(), reading?.byApplication ?? {}),
+    connectionLimit: () => reading?.limit ?? null,
+    freeMemoryBytes: () => freeBytes,
+  };
+}

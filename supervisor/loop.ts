@@ -1,0 +1,233 @@
+// THE loop: something happened -> the core decides -> the state is written -> effects go out; again until nothing is
+// left to do. Everything that changes a fact calls `wake`; a tick looks at deadlines.
+// Invariant: decisions are taken in one place and one at a time, always from facts.
+
+import type { Logger } from "pino";
+import type { Config, ServiceConfig } from "../config/config.ts";
+import { asError } from "../config/errors.ts";
+import type { Clock } from "../config/time.ts";
+import { type Action, decide, type World } from "./core/decide.ts";
+import { isLiving } from "./core/instance.ts";
+import type { RoutedService } from "./core/routing-table.ts";
+import type { Text } from "./core/text/text.ts";
+import type { InstanceBook } from "./instances/book.ts";
+import type { Instances } from "./instances/life.ts";
+import type { Routing } from "./instances/routing.ts";
+import type { ServiceWishes } from "./instances/wishes.ts";
+import type { Measures } from "./observe/measures.ts";
+import type { InstanceLogs } from "./ports.ts";
+import type { RolloutRunner } from "./rollouts/record.ts";
+import type { Store } from "./state/store.ts";
+
+const TICK_MS = 100;
+/** Rounds of one wake; more would be a decision that undoes itself. */
+const ROUNDS = 1_000;
+const RETRY_STORE_MS = 1_000;
+
+export interface SupervisorParts {
+  /** What is written down is written once, in this. */
+  readonly record: Text;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly store: Store;
+  readonly book: InstanceBook;
+  readonly instances: Instances;
+  readonly rollouts: RolloutRunner;
+  readonly routing: Routing;
+  readonly wishes: ServiceWishes;
+  readonly measures: Measures;
+  readonly logs: Pick<InstanceLogs, "tail">;
+  readonly config: () => Config;
+  /** An update lets this service have no instance now. */
+  readonly rests: (service: ServiceConfig) => boolean;
+  /** Routes of the bundled pages answer 503 with this; null: they are open. */
+  readonly closed: () => RoutedService["closed"];
+  /** Bundled services wait for their database. */
+  readonly held: () => boolean;
+  readonly connectionLimit: () => number | null;
+  readonly freeMemoryBytes: () => number | null;
+  /** After every turn of the loop. */
+  readonly turned: () => void;
+}
+
+export interface Supervisor {
+  /** Begins to decide and to tick. */
+  start(): void;
+  /** Something changed; cheap, may be called from anywhere. */
+  wake(): void;
+  isStopping(): boolean;
+  /** Sends everything away; resolves when no process of a service lives. */
+  drainAll(): Promise<void>;
+  /** Kills what still lives. */
+  killAll(): void;
+  /** Stops deciding; processes live on. */
+  letGo(): void;
+}
+
+/** `wake` of the returned loop is to be called whenever a fact changed. */
+export function createSupervisor(parts: SupervisorParts): Supervisor {
+  const { clock, book, instances, rollouts, routing, store } = parts;
+  const record = parts.record.recorded;
+  const lifetime = new AbortController();
+  const empty = Promise.withResolvers<void>();
+  let active = false;
+  let scheduled = false;
+  let stopping = false;
+  let retryAtMs = 0;
+
+  function world(): World {
+    const config = parts.config();
+    return {
+      text: record,
+      services: config.services.map((service) => {
+        const peak = parts.measures.of(service.name).peakRssBytes;
+        return {
+          name: service.name,
+          wanted: parts.rests(service) ? 0 : parts.wishes.wanted(service),
+          connections: service.connections,
+          memoryBytes: peak === null ? null : peak * 1.2,
+          held: service.bundled && parts.held(),
+        };
+      }),
+      instances: book.all(),
+      rollout: rollouts.facts(),
+      surge: config.rollout.surge,
+      connectionLimit: parts.connectionLimit(),
+      memoryBytes: parts.freeMemoryBytes(),
+      stopping,
+      paused: store.failing() !== null,
+      nowMs: clock.monotonicMs(),
+    };
+  }
+
+  function routed(): readonly RoutedService[] {
+    const closed = parts.closed();
+    return parts.config().services.map((service) => ({
+      name: service.name,
+      routes: service.routes,
+      closed: service.bundled ? closed : null,
+    }));
+  }
+
+  function wake(): void {
+    if (scheduled || !active) return;
+    scheduled = true;
+    queueMicrotask(run);
+  }
+
+  function run(): void {
+    scheduled = false;
+    if (!active) return;
+    for (let round = 0; round < ROUNDS; round++) {
+      routing.sync(routed(), book.all());
+      instances.advance();
+      const actions = decide(world());
+      // What cannot be done yet (a failed one's log is being read) is asked for again; it is no reason to go round.
+      if (actions.filter(apply).length === 0) break;
+    }
+    parts.turned();
+    if (stopping && !book.all().some(isLiving)) empty.resolve();
+  }
+
+  /** True when it changed something. */
+  function apply(action: Action): boolean {
+    switch (action.kind) {
+      case "start":
+        instances.start(action);
+        return true;
+      case "leave":
+        instances.leave(action.instance, action.cause);
+        return true;
+      case "discard":
+        instances.discard(action.instance);
+        return true;
+      case "replace":
+        book.set(action.instance, { replaceCause: action.cause });
+        return true;
+      case "fail":
+        return fail(action.instance);
+      case "end":
+        return end(action.state);
+    }
+  }
+
+  function fail(id: string): boolean {
+    const instance = book.get(id);
+    if (instance === null) return false;
+    const exit = instance.lastExit;
+    const t = record.rollout;
+    const how = exit?.known ? (exit.signal ?? t.exitCode(exit.code)) : t.exitUnknown;
+    const reason = instance.cause ?? (exit === null ? t.notReady(id) : t.endedEarly(id, how));
+    rollouts.fail(instance, reason, parts.logs.tail(id, 50));
+    if (isLiving(instance)) instances.kill(id, record.cause.rolloutFailed);
+    else instances.discard(id);
+    return true;
+  }
+
+  function end(state: "succeeded" | "failed" | "cancelled"): boolean {
+    const facts = rollouts.facts();
+    if (facts === null) return false;
+    const left = facts.targets.filter((target) => book.get(target)?.wanted === "up");
+    const fresh = book.all().filter((one) => one.rollout === facts.id && one.wanted === "up");
+    const draining = facts.targets.filter((target) => {
+      const one = book.get(target);
+      return one !== null && one.wanted === "down" && isLiving(one);
+    });
+    const still = draining.length === 0 ? null : record.rollout.stillDraining(list(draining));
+    const summary =
+      fresh.length + left.length === 0
+        ? record.rollout.noneReplaced
+        : record.rollout.left(list(fresh.map(({ id }) => id)), list(left));
+    rollouts.end(
+      state,
+      [state === "cancelled" ? summary : null, still].filter((one) => one !== null).join(" ") || null,
+    );
+    if (rollouts.facts() !== null) return false;
+    for (const id of left) if (book.get(id)?.replaceCause) book.set(id, { replaceCause: null });
+    return true;
+  }
+
+  async function everyTick(): Promise<void> {
+    for await (const _ of clock.every(TICK_MS, lifetime.signal)) {
+      try {
+        instances.tick();
+        if (store.failing() !== null && clock.monotonicMs() >= retryAtMs) {
+          retryAtMs = clock.monotonicMs() + RETRY_STORE_MS;
+          store.retry();
+        }
+        wake();
+      } catch (error) {
+        parts.log.error({ err: asError(error) }, "a tick failed");
+      }
+    }
+  }
+
+  return {
+    start() {
+      if (active) return;
+      active = true;
+      void everyTick();
+      wake();
+    },
+    wake,
+    isStopping: () => stopping,
+    drainAll() {
+      stopping = true;
+      wake();
+      return empty.promise;
+    },
+    killAll() {
+      for (const instance of book.all()) instances.kill(instance.id, record.cause.secondSignal);
+    },
+    letGo() {
+      active = false;
+      lifetime.abort();
+      routing.stop();
+      instances.letGo();
+    },
+  };
+}
+
+function list(ids: readonly string[]): string {
+  return ids.join(", ");
+}

@@ -1,0 +1,114 @@
+// What `owlctl status` shows: facts gathered in one go, from memory only, so that it answers in milliseconds.
+
+import type { Config } from "../../config/config.ts";
+import type {
+  ConnectionsStatus,
+  InstanceStatus,
+  ServiceStatus,
+  Status,
+  WorkerStatus,
+} from "../../config/control-api.ts";
+import type { ProxyCounters } from "../../config/proxy-feed.ts";
+import { isoTime } from "../../config/time.ts";
+import { type Instance, isLiving, isServing } from "../core/instance.ts";
+import { isCrashLooping } from "../core/restart-policy.ts";
+import { type ServiceStanding, supervisorState } from "../core/supervisor-state.ts";
+import type { ServiceWishes } from "../instances/wishes.ts";
+import type { ProxySet, Usage } from "../ports.ts";
+import type { RolloutRunner } from "../rollouts/record.ts";
+
+export interface StatusFacts {
+  readonly version: string;
+  readonly releasePath: string;
+  readonly pid: number;
+  readonly startedAt: number;
+  readonly nowMs: number;
+  readonly config: Config;
+  readonly instances: readonly Instance[];
+  readonly wishes: ServiceWishes;
+  readonly crashesOf: (service: string) => readonly number[];
+  readonly proxies: Pick<ProxySet, "processes" | "counters" | "listening">;
+  readonly usage: ReadonlyMap<number, Usage>;
+  readonly rollouts: RolloutRunner;
+  readonly connections: ConnectionsStatus | null;
+  readonly workers: readonly WorkerStatus[] | null;
+  readonly stopping: boolean;
+  /** Every service has once had its replicas ready, and the proxy listens. */
+  readonly settled: boolean;
+  readonly warnings: readonly string[];
+}
+
+export function buildStatus(facts: StatusFacts): Status {
+  const counters = facts.proxies.counters();
+  const inFlight = new Map(counters.upstreams.map((upstream) => [upstream.id, upstream.inFlight]));
+  const services = facts.config.services.map((service): ServiceStatus => {
+    const own = facts.instances.filter((instance) => instance.service === service.name);
+    return {
+      name: service.name,
+      replicas: facts.wishes.replicas(service),
+      ready: own.filter(isServing).length,
+      wanted: facts.wishes.isStopped(service) ? "down" : "up",
+      crashLooping: isCrashLooping(facts.crashesOf(service.name), facts.nowMs),
+      instances: own.map((instance) => instanceStatus(instance, facts, inFlight)),
+    };
+  });
+  const rollout = facts.rollouts.running();
+  return {
+    version: facts.version,
+    pid: facts.pid,
+    startedAt: isoTime(facts.startedAt),
+    state: supervisorState({
+      services: standings(facts),
+      rolling: rollout !== null,
+      stopping: facts.stopping,
+      settled: facts.settled,
+    }),
+    release: { version: facts.version, path: facts.releasePath },
+    proxy: proxyStatus(facts, counters),
+    services,
+    connections: facts.connections,
+    workers: facts.workers,
+    rollout,
+    warnings: facts.warnings,
+  };
+}
+
+/** What the overall state is judged by. */
+export function standings(
+  facts: Pick<StatusFacts, "config" | "instances" | "wishes" | "crashesOf" | "nowMs">,
+): readonly ServiceStanding[] {
+  return facts.config.services.map((service) => ({
+    wanted: facts.wishes.wanted(service),
+    ready: facts.instances.filter((one) => one.service === service.name && isServing(one)).length,
+    crashLooping: isCrashLooping(facts.crashesOf(service.name), facts.nowMs),
+  }));
+}
+
+function proxyStatus(facts: StatusFacts, counters: ProxyCounters): Status["proxy"] {
+  const { inFlight, requests, retries, failures } = counters;
+  return {
+    listen: facts.proxies.listening(),
+    processes: facts.proxies.processes(),
+    inFlight,
+    requests,
+    retries,
+    failures,
+  };
+}
+
+function instanceStatus(instance: Instance, facts: StatusFacts, inFlight: ReadonlyMap<string, number>): InstanceStatus {
+  const pid = isLiving(instance) ? (instance.identity?.pid ?? null) : null;
+  const usage = pid === null ? undefined : facts.usage.get(pid);
+  return {
+    id: instance.id,
+    pid,
+    state: instance.state,
+    release: instance.release,
+    startedAt: isoTime(instance.startedAt),
+    restarts: instance.restarts,
+    inFlight: inFlight.get(instance.id) ?? 0,
+    rssBytes: usage?.rssBytes ?? 0,
+    cpu: usage?.cpu ?? 0,
+    lastExit: instance.lastExit,
+  };
+}

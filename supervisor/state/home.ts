@@ -1,0 +1,78 @@
+// Makes the state directory's folders, with their modes; says in one sentence when it cannot.
+
+import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync, mkdtempSync, statfsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { asError, OwlError } from "../../config/errors.ts";
+import type { HomePaths } from "../../config/home.ts";
+import { formatSize } from "../../config/units.ts";
+import { SOCKET_PATH_BYTES } from "../control/control-socket.ts";
+import type { Store } from "./store.ts";
+
+/** With less than this free nothing of ours can be begun. */
+const FULL_BYTES = 1024 * 1024;
+/** Longest name a socket of ours gets: a service's name, its number, `.sock`. */
+const NAME_BYTES = 40;
+
+/** Creates what is missing. Throws `home.unwritable`. */
+export function makeHome(paths: HomePaths): void {
+  try {
+    mkdirSync(paths.home, { recursive: true });
+    for (const directory of [paths.run, paths.logs, paths.state])
+      mkdirSync(directory, { recursive: true, mode: 0o750 });
+    accessSync(paths.home, constants.W_OK);
+  } catch (caught) {
+    const error = asError(caught) as NodeJS.ErrnoException;
+    throw new OwlError(
+      "home.unwritable",
+      `The state directory ${paths.home} cannot be written: ${error.code ?? error.message}.`,
+      {
+        next: "Make it writable for this user, free some space, or choose another place with OWL_HOME.",
+        cause: error,
+      },
+    );
+  }
+}
+
+/** Where instances' sockets go: the run directory, or, when that is too long for a socket's path, a short one kept on record. */
+export function socketDirectory(paths: HomePaths, store: Store): string {
+  if (Buffer.byteLength(paths.run) + 1 + NAME_BYTES <= SOCKET_PATH_BYTES) return paths.run;
+  const kept = store.all<string>("fact").get("socketDirectory");
+  if (kept !== undefined && isOurs(kept)) return kept;
+  const made = mkdtempSync(join(tmpdir(), "owl-run-"));
+  chmodSync(made, 0o700);
+  store.put("fact", "socketDirectory", made);
+  return made;
+}
+
+/**
+ * What to tell of a start that failed: a full disk, where there is one, and `error` as what came of it. It has many
+ * faces (a file that is not made, a process that ends at once), and only the disk is what a person can act on.
+ */
+export function toldByDisk(home: string, error: Error): Error {
+  if (error instanceof OwlError && ["owld.running", "config.invalid"].includes(error.code)) return error;
+  const bytes = freeBytes(home);
+  if (bytes === null || bytes >= FULL_BYTES) return error;
+  return new OwlError(
+    "home.full",
+    `The disk of the state directory ${home} is full (${formatSize(bytes)} free): ${error.message}`,
+    { next: "Free some space there, then start owld again.", cause: error },
+  );
+}
+
+function freeBytes(directory: string): number | null {
+  let there = directory;
+  while (!existsSync(there) && dirname(there) !== there) there = dirname(there);
+  try {
+    const { bavail, blocks, bsize } = statfsSync(there);
+    // Some file systems tell nothing of their size.
+    return blocks === 0 ? null : bavail * bsize;
+  } catch {
+    return null;
+  }
+}
+
+function isOurs(directory: string): boolean {
+  const stat = lstatSync(directory, { throwIfNoEntry: false });
+  return stat?.isDirectory() === true && stat.uid === process.getuid?.() && (stat.mode & 0o077) === 0;
+}
