@@ -87,6 +87,7 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
           connections: service.connections,
           memoryBytes: peak === null ? null : peak * 1.2,
           held: service.bundled && parts.held(),
+          configHash: null,
         };
       }),
       instances: book.all(),

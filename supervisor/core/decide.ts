@@ -12,6 +12,7 @@ import type { Recorded } from "./text/recorded-en.ts";
 /** How long after its signal a failed or cancelled rollout waits for an old instance. */
 const PATIENCE_MS = 30_000;
 
+/** A service, or the proxy: a place to be filled like any other. */
 export interface ServiceFacts {
   readonly name: string;
   /** How many there should be now: replicas, less those an operator stopped, 0 when the service is stopped. */
@@ -21,6 +22,8 @@ export interface ServiceFacts {
   readonly memoryBytes: number | null;
   /** Nothing may be started yet (the database is not up). */
   readonly held: boolean;
+  /** Whoever runs by another one is replaced, new first. null: only a rollout replaces (every service). */
+  readonly configHash: string | null;
 }
 
 export interface RolloutFacts {
@@ -36,7 +39,7 @@ export interface RolloutFacts {
 export interface World {
   /** Causes are written down in this. */
   readonly text: Recorded;
-  /** In the order of owl.yaml. */
+  /** The proxy first, then the services in the order of owl.yaml. */
   readonly services: readonly ServiceFacts[];
   readonly instances: readonly Instance[];
   readonly rollout: RolloutFacts | null;
@@ -102,7 +105,7 @@ function fillService(world: World, service: ServiceFacts): Action[] {
   if (surplus > 0) {
     const cause = world.text.cause.count(service.name, service.wanted);
     return places
-      .toSorted((a, b) => standing(a) - standing(b) || a.number - b.number)
+      .toSorted((a, b) => standing(a) - standing(b) || dueMs(b) - dueMs(a) || a.number - b.number)
       .slice(0, surplus)
       .flatMap((one) => sendAway(one, cause));
   }
@@ -113,17 +116,28 @@ function fillService(world: World, service: ServiceFacts): Action[] {
     }
   }
   for (const one of up) {
-    if (one.state === "backoff") {
+    const old = find(one.replaces);
+    if (old !== undefined && service.configHash !== null && causeToReplace(world, service, old) === null) {
+      // The configuration was turned back before its successor had come up.
+      actions.push(...sendAway(one, world.text.cause.notNeeded(old.id)));
+    } else if (one.state === "backoff") {
       const due = one.deadline === null || one.deadline.atMs <= world.nowMs;
       if (due && !service.held) {
-        const replaces = find(one.replaces) ? one.replaces : null;
+        const replaces = old === undefined ? null : old.id;
         actions.push({ kind: "start", service: service.name, replaces, follows: one.id, rollout: one.rollout });
       }
-    } else if (one.replaceCause !== null) {
-      actions.push(...replaceOne(world, service, one, up));
+    } else {
+      const cause = causeToReplace(world, service, one);
+      if (cause !== null) actions.push(...replaceOne(world, service, one, up, cause));
     }
   }
   return actions;
+}
+
+function causeToReplace(world: World, service: ServiceFacts, one: Instance): string | null {
+  if (one.replaceCause !== null) return one.replaceCause;
+  const isOutdated = service.configHash !== null && one.configHash !== service.configHash;
+  return isOutdated ? world.text.cause.configuration : null;
 }
 
 /** First to go: what runs least well. */
@@ -131,7 +145,18 @@ function standing(instance: Instance): number {
   return ["backoff", "unhealthy", "starting", "ready"].indexOf(instance.state);
 }
 
-function replaceOne(world: World, service: ServiceFacts, old: Instance, up: readonly Instance[]): Action[] {
+/** Of two that wait for their next start, the one that is due first stays. */
+function dueMs(instance: Instance): MonotonicMs {
+  return instance.state === "backoff" ? (instance.deadline?.atMs ?? 0) : 0;
+}
+
+function replaceOne(
+  world: World,
+  service: ServiceFacts,
+  old: Instance,
+  up: readonly Instance[],
+  cause: string,
+): Action[] {
   const next = up.find(({ replaces }) => replaces === old.id);
   if (next === undefined) {
     if (service.held || !mayStart(world, service)) return [];
@@ -140,7 +165,7 @@ function replaceOne(world: World, service: ServiceFacts, old: Instance, up: read
     return [{ kind: "start", service: service.name, replaces: old.id, follows: null, rollout: ofRollout }];
   }
   if (next.state === "ready" && next.routed && mayLeave(old, service, up)) {
-    return [{ kind: "leave", instance: old.id, cause: old.replaceCause ?? world.text.cause.replaced }];
+    return [{ kind: "leave", instance: old.id, cause }];
   }
   return [];
 }
@@ -197,6 +222,7 @@ function stepRollout(world: World): Action[] {
  * there is nothing to wait for: then a surge of one goes on, which was said before the start.
  */
 export function mayStart(world: World, service: ServiceFacts): boolean {
+  if (service.connections === 0 && service.memoryBytes === null) return true;
   const living = world.instances.filter(isLiving);
   if (!living.some(({ wanted }) => wanted === "down")) return true;
   const declared = living.map((one) => world.services.find(({ name }) => name === one.service)?.connections ?? 0);

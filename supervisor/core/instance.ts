@@ -1,4 +1,4 @@
-// An instance: what is kept of it, and how it may move. Pure.
+// An instance: what is kept of it, and how it may move; of services and of the proxy alike. Pure.
 //
 //   starting --passed--> ready <--passed-- unhealthy <--failing-- ready        moved by the health checks
 //   starting --tooLate--> unhealthy                                            moved by the health deadline
@@ -93,6 +93,40 @@ export interface Instance {
   readonly lastExit: LastExit | null;
   /** How it goes, kept for the day its service is gone from the configuration. */
   readonly stop: { readonly graceMs: number; readonly signal: string; readonly after: "idle" | "routed-out" };
+}
+
+/** The proxy's name among the services; a team's own cannot be called so. */
+export const PROXY = "proxy";
+
+/** The counter its numbers come from. */
+export const counterOf = (service: string): string => (service === PROXY ? PROXY : `instance ${service}`);
+
+type Fresh = Pick<Instance, "id" | "service" | "number" | "release" | "startedAt" | "startedMs" | "bootId" | "stop">;
+
+/** The record of one that is just being started. */
+export function newInstance(fresh: Fresh & Partial<Instance>): Instance {
+  return {
+    state: "starting",
+    wanted: "up",
+    leaving: null,
+    identity: null,
+    configHash: "",
+    envHashes: {},
+    target: null,
+    readyMs: null,
+    signalledMs: null,
+    routed: false,
+    deadline: null,
+    rollout: null,
+    replaces: null,
+    replaceCause: null,
+    cause: null,
+    wasKilled: false,
+    restarts: 0,
+    attempt: 0,
+    lastExit: null,
+    ...fresh,
+  };
 }
 
 export type InstanceTarget = { readonly socket: string } | { readonly host: string; readonly port: number } | null;

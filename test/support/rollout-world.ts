@@ -3,7 +3,7 @@
 
 import { type Action, decide, type RolloutFacts, type World } from "../../supervisor/core/decide.ts";
 import type { Instance } from "../../supervisor/core/instance.ts";
-import { isLiving, isServing, moveInstance } from "../../supervisor/core/instance.ts";
+import { isLiving, isServing, moveInstance, newInstance } from "../../supervisor/core/instance.ts";
 import { recordedEn } from "../../supervisor/core/text/recorded-en.ts";
 
 export interface SimulatedService {
@@ -16,34 +16,19 @@ export interface SimulatedRollout extends RolloutFacts {
   readonly state: "running" | "succeeded" | "failed" | "cancelled";
 }
 
+/** One that is ready and gets requests, but for `changes`. */
 export function instance(changes: Partial<Instance> & Pick<Instance, "id" | "service" | "number">): Instance {
-  return {
+  return newInstance({
     state: "ready",
-    wanted: "up",
-    leaving: null,
-    identity: null,
     release: "1",
-    configHash: "",
-    envHashes: {},
-    target: null,
     startedAt: 0,
     startedMs: 0,
     bootId: "boot",
     readyMs: 0,
-    signalledMs: null,
     routed: true,
-    deadline: null,
-    rollout: null,
-    replaces: null,
-    replaceCause: null,
-    cause: null,
-    wasKilled: false,
-    restarts: 0,
-    attempt: 0,
-    lastExit: null,
     stop: { graceMs: 1_000, signal: "SIGTERM", after: "idle" },
     ...changes,
-  };
+  });
 }
 
 /** Every replica ready, none being replaced. */
@@ -56,6 +41,8 @@ export function createRolloutWorld(
   let nowMs = 0;
   let rollout: SimulatedRollout | null = null;
   const instances = new Map<string, Instance>();
+  /** Of places that are replaced when their configuration changes (the proxy). */
+  const hashes = new Map<string, string>();
   for (const { name, replicas } of services) {
     for (let index = 0; index < replicas; index++) {
       const id = `${name}-${++number}`;
@@ -71,6 +58,7 @@ export function createRolloutWorld(
       connections,
       memoryBytes: null,
       held: false,
+      configHash: hashes.get(name) ?? null,
     })),
     instances: [...instances.values()],
     rollout: rollout?.state === "running" ? rollout : null,
@@ -104,6 +92,7 @@ export function createRolloutWorld(
           replaces,
           state: "starting",
           routed: false,
+          configHash: hashes.get(service) ?? "",
           rollout: action.rollout,
           startedMs: nowMs,
         }),
@@ -139,6 +128,10 @@ export function createRolloutWorld(
         state: "running",
       };
     },
+    /** From now on `service` is to run by this. */
+    configure(service: string, hash: string) {
+      hashes.set(service, hash);
+    },
     cancel() {
       if (rollout !== null) rollout = { ...rollout, cancelled: true };
     },
@@ -158,10 +151,11 @@ export function createRolloutWorld(
       const moved = moveInstance(get(id), "passed");
       if (moved !== null && moved.wanted === "up") put({ ...moved, routed: true });
     },
-    crash(id: string) {
+    crash(id: string, backoffMs = 1) {
       const one = get(id);
       if (one.wanted === "down") instances.delete(id);
-      else put(moveInstance({ ...one, routed: false, deadline: { kind: "backoff", atMs: nowMs + 1 } }, "crashed"));
+      else
+        put(moveInstance({ ...one, routed: false, deadline: { kind: "backoff", atMs: nowMs + backoffMs } }, "crashed"));
     },
     tooLate(id: string) {
       put(moveInstance(get(id), "tooLate"));

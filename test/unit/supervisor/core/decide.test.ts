@@ -248,3 +248,52 @@ test("a new instance that does not come up fails the rollout, and it alone is re
     ["web-2", "ready", null],
   ]);
 });
+
+test("the proxy is replaced by one of the new configuration, and the old one goes only when that serves", () => {
+  const world = createRolloutWorld([{ name: "proxy", replicas: 1, connections: 0 }], "auto", null);
+  world.configure("proxy", "new");
+  world.settle();
+  expect(standingOf(world)).toEqual(["proxy-1 ready", "proxy-2 starting"]);
+  world.becomeReady("proxy-2");
+  world.settle();
+  expect(world.instances().find(({ id }) => id === "proxy-1")).toMatchObject({ wanted: "down" });
+});
+
+test("a proxy of the new configuration that does not start is tried again for as long as it takes", () => {
+  const world = createRolloutWorld([{ name: "proxy", replicas: 1, connections: 0 }], "auto", null);
+  world.configure("proxy", "new");
+  world.settle();
+  for (const failing of ["proxy-2", "proxy-3", "proxy-4"]) {
+    world.crash(failing);
+    world.settle();
+    expect(standingOf(world)).toEqual(["proxy-1 ready", `${failing} backoff`]);
+    world.pass(2);
+    world.settle();
+  }
+  expect(standingOf(world)).toEqual(["proxy-1 ready", "proxy-5 starting"]);
+});
+
+test("a configuration turned back takes the waiting successor with it and leaves the old proxy alone", () => {
+  const world = createRolloutWorld([{ name: "proxy", replicas: 1, connections: 0 }], "auto", null);
+  world.configure("proxy", "new");
+  world.settle();
+  world.crash("proxy-2");
+  world.configure("proxy", "");
+  world.settle();
+  expect(standingOf(world)).toEqual(["proxy-1 ready"]);
+});
+
+test("an old proxy that crashes while its successor waits is started again in its own place", () => {
+  const world = createRolloutWorld([{ name: "proxy", replicas: 1, connections: 0 }], "auto", null);
+  world.configure("proxy", "new");
+  world.settle();
+  world.crash("proxy-2", 30_000);
+  world.crash("proxy-1");
+  world.pass(2);
+  world.settle();
+  expect(standingOf(world)).toEqual(["proxy-3 starting"]);
+});
+
+function standingOf(world: RolloutWorld): string[] {
+  return world.instances().map(({ id, state }) => `${id} ${state}`);
+}
