@@ -3,7 +3,7 @@
 
 import { resolve } from "node:path";
 import { bundledServices } from "./bundled.ts";
-import type { AppConfig, Config, ListenAddress, ProxyConfig } from "./config.ts";
+import type { AppConfig, Config, ListenAddress, ProxyConfig, RetentionConfig } from "./config.ts";
 import { DEFAULTS } from "./defaults.ts";
 import { homePaths } from "./home.ts";
 import { type Environment, languageOf } from "./locate.ts";
@@ -62,6 +62,7 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
     intervalMs: raw.heartbeat?.interval ?? DEFAULTS.heartbeat.intervalMs,
     stalledAfterMs: raw.heartbeat?.stalledAfter ?? DEFAULTS.heartbeat.stalledAfterMs,
   };
+  const retention = completeRetention(raw.retention);
   const proxy = completeProxy(raw.proxy, overrides, folder);
   const bundled = raw.services === undefined;
   const language = languageOf(context.env);
@@ -144,6 +145,7 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
       surge: raw.rollout?.surge ?? DEFAULTS.rollout.surge,
       confirmMs: raw.rollout?.confirm ?? DEFAULTS.rollout.confirmMs,
     },
+    retention,
     heartbeat,
     bundled,
     services,
@@ -186,6 +188,7 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
       turn,
       graceMs: stop.graceMs,
       heartbeat,
+      retention,
       web: { pool: web.pool },
       worker: { pool: worker.pool, concurrency: { ...DEFAULTS.concurrency, ...raw.worker?.concurrency } },
       model:
@@ -215,6 +218,12 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
       secureCookies: proxy.tls !== null,
     };
   }
+}
+
+function completeRetention(raw: OwlYaml["retention"]): RetentionConfig {
+  const { rollouts = DEFAULTS.retention.rollouts, ...asked } = raw ?? {};
+  const given = Object.entries(asked).filter(([, ms]) => ms !== undefined);
+  return { ...DEFAULTS.retention, ...Object.fromEntries(given.map(([key, ms]) => [`${key}Ms`, ms])), rollouts };
 }
 
 /** Names of a team's services, and sections that then have no meaning. */

@@ -27,6 +27,7 @@ export interface Config {
     /** How long an update's new instances are watched before it counts. */
     readonly confirmMs: number;
   };
+  readonly retention: RetentionConfig;
   readonly heartbeat: { readonly intervalMs: number; readonly stalledAfterMs: number };
   /** True when the bundled application runs (no `services:` in owl.yaml). */
   readonly bundled: boolean;
@@ -86,6 +87,27 @@ export interface TurnConfig {
   readonly limitMs: number;
 }
 
+/** How long each kind of what is stored is kept after it was last of use; null: for ever. */
+export interface RetentionConfig {
+  /** Since the last question or answer; pinned ones stay. */
+  readonly conversationsMs: number | null;
+  /** The pieces an answer arrived in, after its turn ended; the answer itself goes with its conversation. */
+  readonly eventsMs: number | null;
+  /** Single ones, after their end. */
+  readonly transcriptionsMs: number | null;
+  /** With all their items, after their end. */
+  readonly batchesMs: number | null;
+  /** Of playbooks, after their end. */
+  readonly runsMs: number | null;
+  /** The newest one of each data source stays. */
+  readonly analysesMs: number | null;
+  /** Recordings, after they were uploaded; the text recognised in them goes with its transcription. */
+  readonly uploadsMs: number | null;
+  readonly auditMs: number | null;
+  /** How many rollouts stay on owld's record. */
+  readonly rollouts: number;
+}
+
 export interface ServiceConfig {
   readonly name: string;
   /** argv, no shell; {port}, {socket}, {instance}, {home} are filled in at spawn. */
@@ -137,6 +159,7 @@ export interface AppConfig {
   readonly graceMs: number;
   readonly heartbeat: { readonly intervalMs: number; readonly stalledAfterMs: number };
   readonly web: { readonly pool: number };
+  readonly retention: RetentionConfig;
   readonly worker: { readonly pool: number; readonly concurrency: Readonly<Record<JobKind, number>> };
   readonly model: { readonly baseUrl: string; readonly apiKey: string | null; readonly name: string } | null;
   readonly transcription: {

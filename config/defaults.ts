@@ -2,6 +2,8 @@
 
 import type { JobKind } from "./config.ts";
 
+const DAY_MS = 86_400_000;
+
 export const DEFAULTS = {
   listen: { host: "127.0.0.1", port: 8080 },
   proxy: {
@@ -23,6 +25,17 @@ export const DEFAULTS = {
   graceMs: 330_000,
   turn: { finishMs: 270_000, wrapUpMs: 30_000, claimMs: 420_000, limitMs: 1_800_000 },
   rollout: { healthTimeoutMs: 300_000, surge: "auto" as const, confirmMs: 30_000 },
+  retention: {
+    conversationsMs: 730 * DAY_MS,
+    eventsMs: 7 * DAY_MS,
+    transcriptionsMs: 730 * DAY_MS,
+    batchesMs: 730 * DAY_MS,
+    runsMs: 365 * DAY_MS,
+    analysesMs: 365 * DAY_MS,
+    uploadsMs: 90 * DAY_MS,
+    auditMs: 730 * DAY_MS,
+    rollouts: 200,
+  },
   heartbeat: { intervalMs: 10_000, stalledAfterMs: 30_000 },
   replicas: 2,
   pool: 20,

@@ -52,6 +52,19 @@ export const duration = z
   })
   .meta({ description: "duration: 500ms, 30s, 5m, 1h", type: "string", pattern: DURATION_PATTERN });
 
+/** How long something is kept, in ms; null: for ever. */
+export const kept = leaf<number | null>(
+  "how long it is kept, such as 90d, or forever",
+  { type: "string", pattern: `^forever$|${DURATION_PATTERN}` },
+  (raw) => {
+    if (raw === "forever") return { value: null };
+    const ms = typeof raw === "string" ? parseDuration(raw.trim()) : null;
+    return ms === null || ms < 3_600_000 || ms > MOST_KEPT_MS ? null : { value: ms };
+  },
+);
+/** A century: what the database can take from a date. */
+const MOST_KEPT_MS = 36_500 * 86_400_000;
+
 /** A size in bytes. */
 export const size = z
   .unknown()

@@ -6,6 +6,7 @@ import {
   argv,
   duration,
   flag,
+  kept,
   leaf,
   listenAddress,
   listenAddresses,
@@ -134,6 +135,19 @@ export const owlYaml = z
       .partial(),
     stop: z.strictObject({ grace: duration }).partial(),
     turn: z.strictObject({ finish: duration, wrapUp: duration, claim: duration, limit: duration }).partial(),
+    retention: z
+      .strictObject({
+        conversations: kept,
+        events: kept,
+        transcriptions: kept,
+        batches: kept,
+        runs: kept,
+        analyses: kept,
+        uploads: kept,
+        audit: kept,
+        rollouts: whole(1, 10_000),
+      })
+      .partial(),
     rollout: z.strictObject({ healthTimeout: duration, surge, confirm: duration }).partial(),
     heartbeat: z.strictObject({ interval: duration, stalledAfter: duration }).partial(),
     web: z.strictObject({ replicas: whole(0, 1_000), pool: whole(1, 10_000), memory }).partial(),

@@ -5,6 +5,7 @@ const name = encodeURIComponent;
 export const ROUTES = {
   status: "/v1/status",
   rollouts: "/v1/rollouts",
+  newestRollouts: (limit: number) => `/v1/rollouts?limit=${limit}`,
   planRollout: "/v1/rollouts/plan",
   rollout: (id: string) => `/v1/rollouts/${name(id)}`,
   rolloutEvents: (id: string) => `/v1/rollouts/${name(id)}/events`,

@@ -2,6 +2,7 @@
 
 import { type Logger, pino } from "pino";
 import type { AppConfig } from "../config/config.ts";
+import { DEFAULTS } from "../config/defaults.ts";
 import { OwlError } from "../config/errors.ts";
 import { INSTANCE_ENV } from "../config/instance-env.ts";
 import { logDestination } from "../config/log-destination.ts";
@@ -29,7 +30,11 @@ export function readInstance(env: NodeJS.ProcessEnv): Instance {
       next: "Start Owl with npm start or owld.",
     });
   }
-  const config = JSON.parse(text) as AppConfig;
+  // In the middle of an update an owld of before these keys starts us.
+  const config = {
+    retention: DEFAULTS.retention,
+    ...(JSON.parse(text) as Omit<AppConfig, "retention"> & Partial<AppConfig>),
+  };
   if (config.databaseUrl === null) {
     throw new OwlError("instance.environment", "The configuration names no database.");
   }

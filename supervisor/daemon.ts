@@ -130,6 +130,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
     refreshCounters,
     jobCounts: async (ids) => (await database.metastore()?.jobCounts?.(ids)) ?? null,
     changed: wake,
+    kept: () => config.retention.rollouts,
   });
   const health = createHealthWatch({
     clock,
@@ -322,7 +323,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
       readdirSync(paths.logs).flatMap((file) => (file.endsWith(".log") ? [file.slice(0, -4)] : [])),
     failed: (error, what) => log.error({ err: asError(error) }, what),
   });
-  const front = createFront({ ...ground, control, proxies, database, config, version, lifetime: lifetime.signal });
+  const front = createFront({ ...ground, control, rollouts, proxies, database, config, version, lifetime });
 
   async function bringUpDatabase(): Promise<void> {
     const say = (message: string) => void journal.write({ type: "database.progressed", message });

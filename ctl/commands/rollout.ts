@@ -3,7 +3,7 @@
 import { type Command, Option } from "commander";
 import type { Rollout, Status } from "../../config/control-api.ts";
 import { OwlError } from "../../config/errors.ts";
-import { durationArgument } from "../arguments.ts";
+import { countArgument, durationArgument } from "../arguments.ts";
 import type { CommandDeps } from "../deps.ts";
 import { follow } from "../follow.ts";
 import { elapsed } from "../render/figures.ts";
@@ -22,8 +22,9 @@ export function register(program: Command, deps: CommandDeps): void {
   rollout
     .command("list")
     .description(t.list)
+    .option("-n, --number <count>", t.number, countArgument(text, 1), 50)
     .option("--json", text.help.json)
-    .action(deps.run(async (options: { json?: boolean }) => list(options, deps)));
+    .action(deps.run(async (options: ListOptions) => list(options, deps)));
   rollout
     .command("show")
     .description(t.show)
@@ -63,14 +64,19 @@ export function register(program: Command, deps: CommandDeps): void {
 async function runningId(deps: CommandDeps): Promise<string> {
   const status = await deps.client().get<Status>(ROUTES.status);
   if (status.rollout !== null) return status.rollout.id;
-  const [newest] = await deps.client().get<Rollout[]>(ROUTES.rollouts);
+  const [newest] = await deps.client().get<Rollout[]>(ROUTES.newestRollouts(1));
   if (newest === undefined)
     throw new OwlError("rollout.none", deps.text.errors.noRollout, { next: deps.text.errors.noRolloutNext });
   return newest.id;
 }
 
-async function list(options: { json?: boolean }, { terminal, text, client }: CommandDeps): Promise<undefined> {
-  const rollouts = await client().get<Rollout[]>(ROUTES.rollouts);
+interface ListOptions {
+  readonly json?: boolean;
+  readonly number: number;
+}
+
+async function list(options: ListOptions, { terminal, text, client }: CommandDeps): Promise<undefined> {
+  const rollouts = await client().get<Rollout[]>(ROUTES.newestRollouts(options.number));
   if (options.json) return terminal.out(JSON.stringify(rollouts)) as undefined;
   if (rollouts.length === 0) return terminal.out(text.rollout.none) as undefined;
   const rows = rollouts.map((one) => [

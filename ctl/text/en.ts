@@ -57,7 +57,8 @@ export const en = {
     },
     rollout: {
       about: "the record of rollouts, and the one that runs",
-      list: "all rollouts, newest first",
+      list: "rollouts, newest first",
+      number: "at most so many, up to 200 (default: 50)",
       show: "one rollout with its steps",
       watch: "watch a rollout to its end",
       cancel: "end a rollout after its current step",

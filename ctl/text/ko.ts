@@ -47,7 +47,8 @@ export const ko: Text = {
     },
     rollout: {
       about: "롤아웃의 기록과 지금 진행 중인 것",
-      list: "모든 롤아웃, 최신 순",
+      list: "롤아웃, 최신 순",
+      number: "최대 개수, 200까지 (기본 50)",
       show: "롤아웃 하나와 그 단계",
       watch: "롤아웃을 끝까지 지켜봄",
       cancel: "지금 단계가 끝나면 롤아웃을 끝냄",

@@ -43,8 +43,8 @@ export interface Control {
   /** Starts a rollout and returns it as it stands; the work goes on whoever listens. */
   restart(request: RolloutRequest, askedBy?: string): Promise<Rollout>;
   planRestart(request: RolloutRequest, text: Text): Promise<RolloutPlan>;
-  /** Newest first. */
-  rollouts(): Promise<readonly Rollout[]>;
+  /** Newest first; `before`: those begun before the one of that id. */
+  rollouts(query: { readonly limit: number; readonly before?: string }): Promise<readonly Rollout[]>;
   rollout(id: string): Promise<Rollout>;
   /**
    * Everything that happened in it so far, then what happens, then the rollout itself as the last line. Throws

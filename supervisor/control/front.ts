@@ -7,6 +7,7 @@ import { createMetricsListener } from "../observe/listener.ts";
 import { createMetrics } from "../observe/metrics.ts";
 import type { DatabaseService, ProxySet } from "../ports.ts";
 import type { Journal } from "../rollouts/journal.ts";
+import type { RolloutRunner } from "../rollouts/record.ts";
 import type { Control } from "./control.ts";
 import { createControlServer } from "./server.ts";
 
@@ -15,12 +16,13 @@ export interface FrontParts {
   readonly proxies: Pick<ProxySet, "counters">;
   readonly database: Pick<DatabaseService, "metastore">;
   readonly journal: Journal;
+  readonly rollouts: Pick<RolloutRunner, "totals">;
   readonly log: Logger;
   readonly paths: HomePaths;
   readonly config: Config;
   readonly version: string;
   /** Ends the counting of events. */
-  readonly lifetime: AbortSignal;
+  readonly lifetime: AbortController;
 }
 
 export interface Front {
@@ -32,11 +34,11 @@ export function createFront(parts: FrontParts): Front {
   const { control, log, config } = parts;
   const metrics = createMetrics({
     status: () => control.status(),
-    rollouts: () => control.rollouts(),
+    rollouts: parts.rollouts.totals,
     proxy: parts.proxies.counters,
     work: async () => (await parts.database.metastore()?.work?.()) ?? null,
   });
-  const counting = metrics.count(parts.journal.feed.listen(parts.lifetime));
+  const counting = metrics.count(parts.journal.feed.listen(parts.lifetime.signal));
   const listener =
     config.proxy.metrics === null
       ? null

@@ -183,7 +183,7 @@ export function createOperations(parts: OperationParts): Control {
     if (found === null)
       throw unknownRollout(
         id,
-        rollouts.all().map((one) => one.id),
+        rollouts.recent(NAMED).map((one) => one.id),
       );
     return found;
   }
@@ -205,7 +205,7 @@ export function createOperations(parts: OperationParts): Control {
     async planRestart(request, text) {
       return plan(targetsOf(request), parts.config(), [], text);
     },
-    rollouts: async () => rollouts.all(),
+    rollouts: async ({ limit, before }) => rollouts.recent(limit, before),
     rollout: async (id) => rolloutNamed(id),
     async watchRollout(id, signal) {
       rolloutNamed(id);
@@ -356,6 +356,9 @@ export function createOperations(parts: OperationParts): Control {
     },
   };
 }
+
+/** Of so many the nearest id is told to who asks for one that is not there. */
+const NAMED = 50;
 
 /** One rollout at a time, and none while owld stops. Throws `rollout.busy` or `supervisor.stopping`. */
 export function refuseBusy(running: Rollout | null, isStopping: boolean): void {

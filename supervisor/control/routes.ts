@@ -91,9 +91,13 @@ export const ROUTES: readonly Route[] = [
     method: "GET",
     path: "/v1/rollouts",
     id: "listRollouts",
-    summary: "All rollouts, newest first",
+    summary: "Rollouts, newest first, a page",
+    query: shapes.rolloutsQuery,
     answer: { status: 200, name: "Rollouts", shape: shapes.rollout.array() },
-    run: async ({ control }) => json(200, await control.rollouts()),
+    async run({ control, query }) {
+      const { limit = 50, before } = shapes.rolloutsQuery.parse(query);
+      return json(200, await control.rollouts({ limit, ...(before === undefined ? {} : { before }) }));
+    },
   },
   {
     method: "DELETE",

@@ -273,6 +273,15 @@ export const eventsQuery = z.strictObject({
   instance: z.string().optional(),
 });
 
+export const rolloutsQuery = z.strictObject({
+  limit: wholeNumber.pipe(z.number().min(1).max(200)).optional().describe("at most so many, 1 to 200 (50)"),
+  before: z
+    .string()
+    .regex(/^r-\d{1,15}$/, "must be a rollout's id such as r-12")
+    .optional()
+    .describe("only those begun before that one"),
+});
+
 export const logsQuery = z.strictObject({
   target: z.string().optional().describe("a service or an instance; absent: all"),
   lines: wholeNumber.optional().describe("the last so many lines; absent: all that sinceMs lets through, or 100"),

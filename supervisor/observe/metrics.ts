@@ -3,14 +3,15 @@
 // Invariant: a scrape never fails because one source does: what cannot be told is left out.
 
 import type { Registry } from "prom-client";
-import type { OwlEvent, Rollout, Status } from "../../config/control-api.ts";
+import type { OwlEvent, Status } from "../../config/control-api.ts";
 import type { ProxyCounters } from "../../config/proxy-feed.ts";
 import type { WorkFigures } from "../ports.ts";
+import type { RolloutTotals } from "../rollouts/totals.ts";
 import { type Metric, metricSamples } from "./samples.ts";
 
 export interface MetricsParts {
   readonly status: () => Promise<Status>;
-  readonly rollouts: () => Promise<readonly Rollout[]>;
+  readonly rollouts: () => RolloutTotals;
   readonly proxy: () => ProxyCounters;
   readonly work: () => Promise<WorkFigures | null>;
 }
@@ -40,12 +41,8 @@ export function createMetrics(parts: MetricsParts): Metrics {
       }
     },
     async text() {
-      const [status, rollouts, work] = await Promise.all([
-        parts.status(),
-        parts.rollouts(),
-        parts.work().catch(() => null),
-      ]);
-      const facts = { status, rollouts, work, proxy: parts.proxy(), events: [...events.values()] };
+      const [status, work] = await Promise.all([parts.status(), parts.work().catch(() => null)]);
+      const facts = { status, rollouts: parts.rollouts(), work, proxy: parts.proxy(), events: [...events.values()] };
       prom ??= load();
       const { fresh, own } = await prom;
       const register = fresh();

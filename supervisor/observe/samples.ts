@@ -1,9 +1,10 @@
 // What /metrics tells, as numbers with labels: from status, rollouts, proxy counters and the metastore's figures. Pure.
 // Invariant: what is not known (no database, no rollout yet) is left out, never 0. Names never change their meaning.
 
-import { INSTANCE_STATES, type Rollout, type Status, SUPERVISOR_STATES } from "../../config/control-api.ts";
+import { INSTANCE_STATES, type Status, SUPERVISOR_STATES } from "../../config/control-api.ts";
 import type { ProxyCounters } from "../../config/proxy-feed.ts";
 import type { WorkFigures } from "../ports.ts";
+import { type RolloutTotals, STEP_BOUNDS_S, type StepTotals } from "../rollouts/totals.ts";
 
 export interface MetricValue {
   readonly labels: Readonly<Record<string, string>>;
@@ -21,15 +22,12 @@ export interface Metric {
 
 export interface MetricFacts {
   readonly status: Status;
-  readonly rollouts: readonly Rollout[];
+  readonly rollouts: RolloutTotals;
   readonly proxy: ProxyCounters;
   readonly work: WorkFigures | null;
   /** Events since owld started, by type and service: crashes, kills and restarts among them. */
   readonly events: readonly { readonly type: string; readonly service: string; readonly count: number }[];
 }
-
-/** Upper bounds of step durations, in seconds: a start takes parts of one, a drain up to the grace. */
-const STEP_BOUNDS_S = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600] as const;
 
 export function metricSamples(facts: MetricFacts): readonly Metric[] {
   return [
@@ -169,39 +167,32 @@ function workerMetrics({ workers }: Status): Metric[] {
   ];
 }
 
-function rolloutMetrics(rollouts: readonly Rollout[]): Metric[] {
-  const counts = new Map<string, Pair>();
-  for (const { kind, state } of rollouts) {
-    const key = `${kind} ${state}`;
-    counts.set(key, [{ kind, state }, (counts.get(key)?.[1] ?? 0) + 1]);
-  }
-  const durations = new Map<string, number[]>();
-  for (const step of rollouts.flatMap(({ steps }) => steps)) {
-    if (step.state !== "done") continue;
-    durations.set(step.action, [...(durations.get(step.action) ?? []), step.elapsedMs / 1_000]);
-  }
+function rolloutMetrics({ rollouts, steps }: RolloutTotals): Metric[] {
   return [
-    counter("owl_rollouts_total", "Rollouts on record, by kind and state.", [...counts.values()]),
+    counter(
+      "owl_rollouts_total",
+      "Rollouts so far, by kind and state.",
+      rollouts.map(({ kind, state, count }) => [{ kind, state }, count]),
+    ),
     {
       name: "owl_rollout_step_seconds",
-      help: "How long the steps of the rollouts on record took.",
+      help: "How long the steps of rollouts took so far.",
       type: "histogram",
-      values: [...durations].flatMap(([action, seconds]) => histogram({ action }, seconds)),
+      values: Object.entries(steps).flatMap(([action, step]) => histogram({ action }, step)),
     },
   ];
 }
 
-function histogram(labels: Readonly<Record<string, string>>, seconds: readonly number[]): MetricValue[] {
-  const below = (bound: number): number => seconds.filter((value) => value <= bound).length;
+function histogram(labels: Readonly<Record<string, string>>, { below, seconds, count }: StepTotals): MetricValue[] {
   return [
-    ...STEP_BOUNDS_S.map((bound) => ({
+    ...STEP_BOUNDS_S.map((bound, index) => ({
       labels: { ...labels, le: String(bound) },
-      value: below(bound),
+      value: below[index] ?? 0,
       suffix: "_bucket",
     })),
-    { labels: { ...labels, le: "+Inf" }, value: seconds.length, suffix: "_bucket" },
-    { labels, value: seconds.reduce((sum, value) => sum + value, 0), suffix: "_sum" },
-    { labels, value: seconds.length, suffix: "_count" },
+    { labels: { ...labels, le: "+Inf" }, value: count, suffix: "_bucket" },
+    { labels, value: seconds, suffix: "_sum" },
+    { labels, value: count, suffix: "_count" },
   ];
 }
 

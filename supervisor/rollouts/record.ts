@@ -22,36 +22,9 @@ import type { Milestone } from "../instances/life.ts";
 import type { JobCounts } from "../ports.ts";
 import type { Store } from "../state/store.ts";
 import { createFeed } from "./feed.ts";
+import { createRolloutHistory, idOf, type StoredRollout } from "./history.ts";
 import type { Journal } from "./journal.ts";
-
-interface StoredRollout {
-  readonly number: number;
-  readonly kind: RolloutKind;
-  readonly state: Rollout["state"];
-  readonly startedAt: number;
-  readonly startedMs: number;
-  readonly bootId: string;
-  readonly endedAt: number | null;
-  readonly reason: string | null;
-  readonly steps: readonly RolloutStep[];
-  /** Old instances in the order they go. */
-  readonly targets: readonly string[];
-  /** New instance -> the old one whose place it takes. */
-  readonly places: Readonly<Record<string, string>>;
-  readonly failure: string | null;
-  readonly cancelled: boolean;
-  /** Ended by the update runner alone. Absent in records of older ones: false. */
-  readonly open?: boolean;
-  /** How the update runner ended it, while its last figures are still being asked for. */
-  readonly closing?: { readonly state: "succeeded" | "failed" | "cancelled"; readonly reason: string | null };
-  readonly estimate: Estimate;
-  /** Said before it started. Absent in records of older ones. */
-  readonly notes?: readonly string[];
-  readonly askedBy?: string;
-  readonly ledger: RolloutLedger;
-  /** Proxy counters at its start. */
-  readonly base: { readonly failures: number; readonly retries: number; readonly streamsMoved: number };
-}
+import type { RolloutTotals } from "./totals.ts";
 
 export type RolloutOptions = Partial<Pick<StoredRollout, "open" | "notes" | "askedBy">>;
 
@@ -60,7 +33,10 @@ export interface RolloutRunner {
   running(): Rollout | null;
   /** The newest one, for what the next restart continues. */
   last(): LastRollout | null;
-  all(): readonly Rollout[];
+  /** The newest `limit` of those begun before `before` (absent: of all), newest first. */
+  recent(limit: number, before?: string): readonly Rollout[];
+  /** Of all that ever ended, and the one that runs. */
+  totals(): RolloutTotals;
   /** null: there is none of that id. */
   get(id: string): Rollout | null;
   begin(
@@ -99,6 +75,8 @@ export interface RolloutRunnerParts {
   /** What these instances did as workers; null when nobody knows. Bounded. */
   readonly jobCounts?: (instances: readonly string[]) => Promise<JobCounts | null>;
   readonly changed: () => void;
+  /** How many are kept on record; older ones are forgotten with their events. */
+  readonly kept: () => number;
 }
 
 const LINES = 50;
@@ -108,30 +86,22 @@ const OWN = "owl";
 export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
   const { clock, store, journal } = parts;
   const say = parts.record.recorded.rollout;
-  const rollouts = new Map<number, StoredRollout>();
-  for (const [number, rollout] of store.all<StoredRollout>("rollout")) rollouts.set(Number(number), rollout);
+  const history = createRolloutHistory(store, parts.kept);
   const feed = createFeed<{ readonly rollout: string; readonly event: RolloutEvent | null }>();
   /** The log lines of what failed are still being read. */
   let reading = false;
   /** The rollout whose last counters were asked for, and whether they have come. */
   let counted: { readonly rollout: number; readonly done: boolean; readonly jobs: JobCounts | null } | null = null;
 
-  const idOf = (rollout: StoredRollout): string => `r-${rollout.number}`;
-  const newest = (): StoredRollout | null => [...rollouts.values()].at(-1) ?? null;
   const current = (): StoredRollout | null => {
-    const last = newest();
-    return last?.state === "running" ? last : null;
+    const latest = history.latest();
+    return latest?.state === "running" ? latest : null;
   };
 
   function put(rollout: StoredRollout): StoredRollout {
-    store.put("rollout", rollout.number, rollout);
-    rollouts.set(rollout.number, rollout);
+    history.put(rollout);
     parts.changed();
     return rollout;
-  }
-
-  function find(id: string): StoredRollout | null {
-    return [...rollouts.values()].find((one) => idOf(one) === id) ?? null;
   }
 
   function shown(rollout: StoredRollout): Rollout {
@@ -195,12 +165,13 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
       return rollout === null ? null : shown(rollout);
     },
     last() {
-      const rollout = newest();
-      return rollout === null ? null : { state: rollout.state, startedMs: rollout.startedMs, bootId: rollout.bootId };
+      const latest = history.latest();
+      return latest === null ? null : { state: latest.state, startedMs: latest.startedMs, bootId: latest.bootId };
     },
-    all: () => [...rollouts.values()].reverse().map(shown),
+    recent: (limit, before) => history.recent(limit, before).map(shown),
+    totals: history.totals,
     get(id) {
-      const rollout = find(id);
+      const rollout = history.find(id);
       return rollout === null ? null : shown(rollout);
     },
     begin(kind, targets, steps, estimate, options) {
@@ -364,11 +335,11 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
       const following = feed.listen(AbortSignal.any([signal, live.signal]));
       const past = store.read<RolloutEvent>("rollout_event", { rollout: id });
       const end = (): RolloutLine => {
-        const rollout = find(id);
+        const rollout = history.find(id);
         invariant(rollout !== null, "a rollout being watched is on record");
         return { rollout: id, ...shown(rollout) };
       };
-      const isOver = find(id)?.state !== "running";
+      const isOver = history.find(id)?.state !== "running";
       return (async function* () {
         try {
           yield* past;

@@ -32,6 +32,8 @@ export interface Store {
   /** Makes sure that `next` gives a number above `atLeast`. */
   raise(counter: string, atLeast: number): void;
   append(table: "event" | "rollout_event", id: number, doc: unknown, rollout?: string): void;
+  /** Removes the events of that rollout. */
+  removeEvents(rollout: string): void;
   /** Appended documents, oldest first. */
   read<T>(
     table: "event" | "rollout_event",
@@ -245,6 +247,9 @@ function createStore(database: DatabaseSync): Store {
         sinceTrim = 0;
         write("DELETE FROM event WHERE id <= ?", last.event - KEEP_EVENTS);
       }
+    },
+    removeEvents(rollout) {
+      write("DELETE FROM rollout_event WHERE rollout = ?", rollout);
     },
     read<T>(table: "event" | "rollout_event", filter: { readonly rollout?: string; readonly limit?: number } = {}) {
       const limit = filter.limit ?? -1;

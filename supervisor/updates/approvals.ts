@@ -31,7 +31,7 @@ export interface ApprovalParts {
   readonly status: () => Promise<Status>;
   readonly offers: () => Promise<readonly PostedOffer[]>;
   readonly rollbacks: () => Promise<readonly PostedRollback[]>;
-  readonly rollouts: Pick<RolloutRunner, "get" | "all" | "last" | "cancel">;
+  readonly rollouts: Pick<RolloutRunner, "get" | "recent" | "last" | "cancel">;
   readonly restart: (services: readonly string[] | null, askedBy: string) => Promise<Rollout>;
   readonly update: (version: string, approval: string, askedBy: string) => Promise<Rollout>;
   readonly rollback: (version: string, approval: string, askedBy: string) => Promise<Rollout>;
@@ -128,7 +128,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     // Whatever changes in the list changes at the newest one: it begins, or it ends.
     const newest = JSON.stringify(parts.rollouts.last());
     if (newest === postedRollouts) return;
-    const ended = parts.rollouts.all().filter(({ state }) => state !== "running");
+    const ended = parts.rollouts.recent(PAST + 1).filter(({ state }) => state !== "running");
     await bulletin.postRollouts(ended.slice(0, PAST));
     postedRollouts = newest;
     nextRollbacksMs = 0;

@@ -176,7 +176,7 @@ export function createFakeControl(): FakeControl {
     rollback: async () => byId("r-1"),
     planRollback: async () => plan,
     planRestart: async () => plan,
-    rollouts: async () => rollouts,
+    rollouts: async ({ limit }) => rollouts.slice(0, limit),
     rollout: async (id) => byId(id),
     async watchRollout(id, signal) {
       byId(id);

@@ -51,6 +51,11 @@ export function openMemoryStore(disk: PaperDisk, touch: () => void): Store {
       write();
       rows(table).set(id, { rollout: rollout ?? "", text: JSON.stringify(doc) });
     },
+    removeEvents(rollout) {
+      write();
+      const events = rows("rollout_event");
+      for (const [id, event] of events) if (event.rollout === rollout) events.delete(id);
+    },
     read: <T>(table: string, filter: { readonly rollout?: string } = {}) =>
       [...rows(table).values()]
         .filter(({ rollout }) => filter.rollout === undefined || filter.rollout === rollout)
@@ -58,6 +63,7 @@ export function openMemoryStore(disk: PaperDisk, touch: () => void): Store {
     lastId: (table) => Math.max(0, ...rows(table).keys()),
     // A kill in its middle leaves nothing of it: the same as one before it.
     atomically(run) {
+      if (together) return run();
       write();
       together = true;
       try {

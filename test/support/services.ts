@@ -8,6 +8,7 @@ import { request } from "node:http";
 import { join } from "node:path";
 import pg from "pg";
 import type { AppConfig } from "../../config/config.ts";
+import { DEFAULTS } from "../../config/defaults.ts";
 import { systemClock } from "../../config/system-time.ts";
 import { startTestPostgres, type TestPostgres } from "./postgres.ts";
 
@@ -24,6 +25,7 @@ export function testAppConfig(databaseUrl: string, dir: string, change: AppConfi
     turn: { finishMs: 3_000, wrapUpMs: 2_000, claimMs: 20_000, limitMs: 60_000 },
     graceMs: 8_000,
     heartbeat: { intervalMs: 300, stalledAfterMs: 1_500 },
+    retention: DEFAULTS.retention,
     web: { pool: 8 },
     worker: { pool: 12, concurrency: { chat: 4, transcription: 2, playbook: 2, "schema-analysis": 2 } },
     model: null,

@@ -71,6 +71,7 @@ export async function live(
     counters: () => ({ failures: 0, retries: 0, streamsMoved: 0, upstreams: [] }) as never,
     refreshCounters: async () => undefined,
     changed: () => undefined,
+    kept: () => 200,
   });
 
   function change(next: Partial<World>): void {
@@ -123,7 +124,7 @@ export async function live(
     }
   }
   await settle();
-  const told = rollouts.all().map(({ state, reason }) => ({ state, reason }));
+  const told = rollouts.recent(200).map(({ state, reason }) => ({ state, reason }));
   return { world, rollouts: told, killed: dead, touches };
 }
 

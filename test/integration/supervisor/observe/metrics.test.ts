@@ -4,6 +4,7 @@ import { afterEach, expect, test } from "vitest";
 import { NO_COUNTERS } from "../../../../supervisor/core/proxy-sums.ts";
 import { createMetricsListener } from "../../../../supervisor/observe/listener.ts";
 import { createMetrics } from "../../../../supervisor/observe/metrics.ts";
+import { NO_ROLLOUTS } from "../../../../supervisor/rollouts/totals.ts";
 import { STATUS } from "../../../support/control.ts";
 import { steadyPort } from "../../../support/steady-port.ts";
 
@@ -15,7 +16,7 @@ afterEach(async () => {
 function setup() {
   return createMetrics({
     status: async () => STATUS,
-    rollouts: async () => [],
+    rollouts: () => NO_ROLLOUTS,
     proxy: () => ({ ...NO_COUNTERS, requests: 10, refused: { 'bad "request"': 1 } }),
     work: () => Promise.reject(new Error("no database")),
   });

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { NO_COUNTERS } from "../../../../supervisor/core/proxy-sums.ts";
 import { type MetricFacts, metricSamples } from "../../../../supervisor/observe/samples.ts";
+import { NO_ROLLOUTS, withRollout } from "../../../../supervisor/rollouts/totals.ts";
 import { AT, STATUS } from "../../../support/control.ts";
 
-const facts: MetricFacts = { status: STATUS, rollouts: [], proxy: NO_COUNTERS, work: null, events: [] };
+const facts: MetricFacts = { status: STATUS, rollouts: NO_ROLLOUTS, proxy: NO_COUNTERS, work: null, events: [] };
 
 function valuesOf(changes: Partial<MetricFacts>, name: string) {
   return metricSamples({ ...facts, ...changes }).find((metric) => metric.name === name)?.values;
@@ -31,20 +32,13 @@ test("step durations are a cumulative histogram with sum and count", () => {
     elapsedMs,
   });
   const steps = [step(200), step(700), step(9_000, "failed")];
-  const rollout = {
-    id: "r-1",
-    kind: "restart",
-    state: "succeeded",
-    startedAt: AT,
-    endedAt: AT,
-    reason: null,
-    steps,
-  } as const;
-  const values = valuesOf({ rollouts: [rollout] }, "owl_rollout_step_seconds") ?? [];
+  const rollout = { kind: "restart", state: "succeeded", steps } as const;
+  const once = withRollout(NO_ROLLOUTS, rollout);
+  const values = valuesOf({ rollouts: once }, "owl_rollout_step_seconds") ?? [];
   const bucket = (le: string) => values.find(({ labels }) => labels.le === le)?.value;
   expect([bucket("0.1"), bucket("0.25"), bucket("1"), bucket("+Inf")]).toEqual([0, 1, 2, 2]);
   expect(values.find(({ suffix }) => suffix === "_sum")?.value).toBeCloseTo(0.9);
-  expect(valuesOf({ rollouts: [rollout, rollout] }, "owl_rollouts_total")).toEqual([
+  expect(valuesOf({ rollouts: withRollout(once, rollout) }, "owl_rollouts_total")).toEqual([
     { labels: { kind: "restart", state: "succeeded" }, value: 2 },
   ]);
 });
