@@ -6,7 +6,8 @@ import { bundledServices } from "./bundled.ts";
 import type { AppConfig, Config, ListenAddress, ProxyConfig, RetentionConfig } from "./config.ts";
 import { DEFAULTS } from "./defaults.ts";
 import { homePaths } from "./home.ts";
-import { type Environment, languageOf } from "./locate.ts";
+import { environmentLanguage } from "./language.ts";
+import type { Environment } from "./locate.ts";
 import type { Overrides } from "./overrides.ts";
 import { folderOf, ownService } from "./own-services.ts";
 import type { ConfigPath, Positions } from "./positions.ts";
@@ -65,7 +66,7 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
   const retention = completeRetention(raw.retention);
   const proxy = completeProxy(raw.proxy, overrides, folder);
   const bundled = raw.services === undefined;
-  const language = languageOf(context.env);
+  const language = environmentLanguage(context.env);
 
   if (raw.database !== undefined && raw.postgres !== undefined) {
     say(["postgres"], "postgres tunes the server Owl manages, but database.url names another one; drop one of the two");

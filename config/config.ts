@@ -1,11 +1,10 @@
 // The complete, frozen configuration every part reads: no `process.env` and no default after `config/`.
 // Durations are milliseconds (`…Ms`), sizes bytes (`…Bytes`). Built by load.ts from environment, owl.yaml, defaults.
 
+import type { Language } from "./language.ts";
+
 export const JOB_KINDS = ["chat", "transcription", "playbook", "schema-analysis"] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
-
-/** The languages Owl speaks. */
-export type Language = "ko" | "en";
 
 export interface Config {
   /** The file read, absolute, or null when there was none. */

@@ -1,8 +1,7 @@
-// Where owl.yaml and the state directory are, and in which language to speak: the questions before any file is read.
+// Where owl.yaml and the state directory are: the questions before any file is read.
 
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Language } from "./config.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -22,12 +21,6 @@ export function locateConfigFile(
 export function locateHome(env: Environment, cwd: string): string {
   const named = given(env.OWL_HOME) ?? given(env.STATE_DIRECTORY)?.split(":")[0] ?? null;
   return resolve(cwd, named ?? ".owl");
-}
-
-/** OWL_LANG, then the locale: Korean when it begins with `ko`, else English. */
-export function languageOf(env: Environment): Language {
-  const locale = given(env.OWL_LANG) ?? given(env.LC_ALL) ?? given(env.LC_MESSAGES) ?? given(env.LANG) ?? "en";
-  return locale.toLowerCase().startsWith("ko") ? "ko" : "en";
 }
 
 /** A variable's value, with the empty text taken as not given. */

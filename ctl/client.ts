@@ -2,9 +2,9 @@
 // Invariant: every failure leaves as an OwlError with a code exit-codes.ts knows.
 
 import { request as httpRequest, type IncomingMessage } from "node:http";
-import type { Language } from "../config/config.ts";
 import type { Problem } from "../config/control-api.ts";
 import { asError, OwlError } from "../config/errors.ts";
+import type { Language } from "../config/language.ts";
 import type { FoundSocket } from "./find-socket.ts";
 
 export interface ControlClient {

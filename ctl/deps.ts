@@ -1,6 +1,6 @@
 // What every command gets, built once in main.ts: the catalogue, the terminal, the clock, the way to owld.
 
-import type { Language } from "../config/config.ts";
+import type { Language } from "../config/language.ts";
 import type { Environment } from "../config/locate.ts";
 import type { Clock } from "../config/time.ts";
 import type { ControlClient } from "./client.ts";

@@ -2,7 +2,7 @@
 
 import { Command, CommanderError } from "commander";
 import { EXIT } from "../config/control-api.ts";
-import { languageOf } from "../config/locate.ts";
+import { environmentLanguage } from "../config/language.ts";
 import { systemClock } from "../config/system-time.ts";
 import { createClient } from "./client.ts";
 import type { CommandDeps } from "./deps.ts";
@@ -15,7 +15,7 @@ import { ko } from "./text/ko.ts";
 import { codeVersion } from "./version.ts";
 
 const env = process.env;
-const language = languageOf(env);
+const language = environmentLanguage(env);
 const text = language === "ko" ? ko : en;
 const terminal = processTerminal(env);
 const interrupt = new AbortController();

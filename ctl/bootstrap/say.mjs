@@ -1,7 +1,7 @@
 // What the bootstrap says, in Korean or English by OWL_LANG and the locale. Progress on standard error, results on output.
 
 const locale = process.env.OWL_LANG || process.env.LC_ALL || process.env.LC_MESSAGES || process.env.LANG || "en";
-const korean = locale.toLowerCase().startsWith("ko");
+const korean = /^ko(?![a-z])/i.test(locale);
 const pick = (ko, en) => (korean ? ko : en);
 
 export const say = {

@@ -1,5 +1,6 @@
 // Describes a table by rules, for an installation without a model. Pure: catalogue facts in, sentences out.
 // Invariant: what it says follows from the catalogue and the sample rows; it guesses no meaning.
+import type { Language } from "../../config/language.ts";
 
 export interface DescribedColumn {
   readonly name: string;
@@ -48,7 +49,7 @@ const PHRASES = {
 } as const;
 
 /** One sentence for the table, one for each column. */
-export function describeTable(table: DescribedTable, language: "ko" | "en"): Description {
+export function describeTable(table: DescribedTable, language: Language): Description {
   const say = PHRASES[language];
   const names = (columns: readonly DescribedColumn[]) => columns.map((one) => one.name).join(", ");
   const primary = table.columns.filter((one) => one.key === "primary");
@@ -74,7 +75,7 @@ function describeColumn(
   table: DescribedTable,
   column: DescribedColumn,
   index: number,
-  say: (typeof PHRASES)["ko" | "en"],
+  say: (typeof PHRASES)[Language],
 ): string {
   const values = [...new Set(table.samples.map((row) => row[index]).filter((value) => value !== null && value !== ""))];
   const parts = [

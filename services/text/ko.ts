@@ -1,53 +1,54 @@
 // Korean text of the bundled application. turn.cut and turn.unclaimed are agreed word for word.
 
-import type { Catalogue } from "./text.ts";
+import type { en } from "./en.ts";
 
-export const ko: Catalogue = {
+export const ko: typeof en = {
   "turn.cut": "서버 작업이 중단되어 답변하지 못했습니다. 잠시 후 다시 시도해주세요.",
   "turn.unclaimed": "서버가 요청을 제때 받지 못해 답변하지 못했습니다. 잠시 후 다시 시도해주세요.",
-  "turn.limit": "답변이 제한 시간({minutes}분)을 넘겨 중단했습니다. 질문을 나누어 다시 시도해주세요.",
+  "turn.limit": (v) => `답변이 제한 시간(${v.minutes}분)을 넘겨 중단했습니다. 질문을 나누어 다시 시도해주세요.`,
   "turn.error": "답변 중 오류가 발생했습니다. 다시 시도해주세요.",
   "transcription.lost": "이 녹음을 처리하던 작업이 여러 번 중단되었습니다. 파일을 확인한 뒤 다시 시도해주세요.",
   "playbook.lost":
     "실행 중 작업이 중단되었습니다. 끝난 단계는 보존됩니다. 결과를 알 수 없는 단계를 확인한 뒤 다시 실행해주세요.",
   "schemaAnalysis.lost": "분석 중 작업이 중단되었습니다. 다시 분석해주세요.",
-  "job.error": "오류가 발생했습니다: {reason}",
-  "transcription.noEngine": "받아쓰기를 할 수 없습니다: {reason} 인식기를 설치하세요: {command}",
+  "job.error": (v) => `오류가 발생했습니다: ${v.reason}`,
+  "transcription.noEngine": (v) => `받아쓰기를 할 수 없습니다: ${v.reason} 인식기를 설치하세요: ${v.command}`,
   "transcription.noFfmpeg": "이 파일을 읽으려면 ffmpeg가 필요합니다. 설치하세요: sudo apt-get install ffmpeg",
   "transcription.notRecording": "오디오나 동영상 파일이 아닙니다.",
   "transcription.silent": "이 파일에는 소리가 없습니다.",
   "transcription.missing": "파일이 더 이상 없거나 읽을 수 없습니다.",
-  "transcription.broken": "녹음 파일이 손상되었습니다: {reason}",
+  "transcription.broken": (v) => `녹음 파일이 손상되었습니다: ${v.reason}`,
   "transcription.outside": "파일이 더 이상 보관 폴더 안에 있지 않습니다.",
-  "transcription.engine": "음성 인식기가 실패했습니다: {reason}",
-  "playbook.cut":
-    "{step} 단계에서 실행이 중단되었습니다. 끝난 단계는 보존됩니다. 그 단계의 결과를 확인한 뒤 다시 실행해주세요.",
-  "playbook.stepFailed": "{step} 단계가 실패했습니다: {reason}",
-  "playbook.unknown": "{step} 단계를 시작했으나 결과를 알 수 없습니다: {reason} 결과를 확인한 뒤 다시 실행해주세요.",
-  "schemaAnalysis.failed": "분석이 실패했습니다: {reason}",
-  "model.instructions":
-    "You answer questions about a team's data. Data sources: {sources}. Look at the tables before you write SQL; use the tools rather than guess; show the SQL you used. Answer in the language of the question, in Korean when in doubt.",
-  "model.key": "모델 서버가 인증 키를 거부했습니다(상태 {status}). 관리자가 model.apiKey를 확인해야 합니다.",
+  "transcription.engine": (v) => `음성 인식기가 실패했습니다: ${v.reason}`,
+  "playbook.cut": (v) =>
+    `${v.step} 단계에서 실행이 중단되었습니다. 끝난 단계는 보존됩니다. 그 단계의 결과를 확인한 뒤 다시 실행해주세요.`,
+  "playbook.stepFailed": (v) => `${v.step} 단계가 실패했습니다: ${v.reason}`,
+  "playbook.unknown": (v) =>
+    `${v.step} 단계를 시작했으나 결과를 알 수 없습니다: ${v.reason} 결과를 확인한 뒤 다시 실행해주세요.`,
+  "schemaAnalysis.failed": (v) => `분석이 실패했습니다: ${v.reason}`,
+  "model.instructions": (v) =>
+    `You answer questions about a team's data. Data sources: ${v.sources}. Look at the tables before you write SQL; use the tools rather than guess; show the SQL you used. Answer in the language of the question, in Korean when in doubt.`,
+  "model.key": (v) => `모델 서버가 인증 키를 거부했습니다(상태 ${v.status}). 관리자가 model.apiKey를 확인해야 합니다.`,
   "model.busy": "모델 서버가 혼잡합니다(요청 과다). 잠시 후 다시 시도해주세요.",
   "model.away": "모델 서버에 연결할 수 없습니다. 잠시 후 다시 시도해주세요.",
-  "model.status": "모델 서버에서 오류가 발생했습니다(상태 {status}). 잠시 후 다시 시도해주세요.",
+  "model.status": (v) => `모델 서버에서 오류가 발생했습니다(상태 ${v.status}). 잠시 후 다시 시도해주세요.`,
   "model.garbage": "모델 서버의 응답이 끊기거나 해석할 수 없었습니다. 다시 시도해주세요.",
   "model.silent": "모델 서버가 1분 동안 아무것도 보내지 않아 답변을 끝냈습니다. 다시 시도해주세요.",
   "builtIn.name": "**내장 응답기** (모델이 설정되지 않았습니다)",
-  "builtIn.refused": "처리하지 못했습니다: {reason}",
-  "builtIn.nothingFound": "“{words}”이(가) 들어 있는 녹취가 없습니다.",
-  "builtIn.rows": "행: {rows}개.",
-  "builtIn.cut": "결과가 길어 처음 {rows}개 행만 보여드립니다.",
-  "builtIn.fileBytes": "{bytes}바이트",
-  "builtIn.fileTable": "{rows}행 {columns}열",
-  "builtIn.fileLines": "{lines}줄",
-  "builtIn.fileFirstRows": "처음 {rows}행만 보여드립니다.",
-  "builtIn.fileFirstColumns": "처음 {columns}열만 보여드립니다.",
-  "builtIn.fileFirstLines": "처음 {lines}줄만 보여드립니다.",
-  "builtIn.fileCut": "전체 {all}자 가운데 처음 {characters}자만 읽었으며, 위 수치는 읽은 부분의 것입니다.",
+  "builtIn.refused": (v) => `처리하지 못했습니다: ${v.reason}`,
+  "builtIn.nothingFound": (v) => `“${v.words}”이(가) 들어 있는 녹취가 없습니다.`,
+  "builtIn.rows": (v) => `행: ${v.rows}개.`,
+  "builtIn.cut": (v) => `결과가 길어 처음 ${v.rows}개 행만 보여드립니다.`,
+  "builtIn.fileBytes": (v) => `${v.bytes}바이트`,
+  "builtIn.fileTable": (v) => `${v.rows}행 ${v.columns}열`,
+  "builtIn.fileLines": (v) => `${v.lines}줄`,
+  "builtIn.fileFirstRows": (v) => `처음 ${v.rows}행만 보여드립니다.`,
+  "builtIn.fileFirstColumns": (v) => `처음 ${v.columns}열만 보여드립니다.`,
+  "builtIn.fileFirstLines": (v) => `처음 ${v.lines}줄만 보여드립니다.`,
+  "builtIn.fileCut": (v) => `전체 ${v.all}자 가운데 처음 ${v.characters}자만 읽었으며, 위 수치는 읽은 부분의 것입니다.`,
   "builtIn.fileOnly":
     "규칙으로 파일에서 읽을 수 있는 내용입니다. 파일에 대해 자유롭게 질문하려면 관리자가 owl.yaml의 `model:`을 설정하면 됩니다.",
-  "builtIn.help":
-    "규칙으로 답하며, 도구는 실제로 사용합니다.\n\n- SQL: `SELECT 6 * 7 AS answer`\n- 테이블 목록: `테이블 보여줘`\n- 테이블 구조: `orders 구조`\n- 테이블 건수: `orders 몇 건`\n- 녹취 검색: `예산 검색`\n\n데이터 소스: {sources}. 자유로운 질문은 관리자가 owl.yaml의 `model:`을 설정하면 됩니다.",
-  "schemaAnalysis.byRules": "모델의 응답을 쓸 수 없어 테이블 {tables}개는 규칙으로 설명했습니다.",
+  "builtIn.help": (v) =>
+    `규칙으로 답하며, 도구는 실제로 사용합니다.\n\n- SQL: \`SELECT 6 * 7 AS answer\`\n- 테이블 목록: \`테이블 보여줘\`\n- 테이블 구조: \`orders 구조\`\n- 테이블 건수: \`orders 몇 건\`\n- 녹취 검색: \`예산 검색\`\n\n데이터 소스: ${v.sources}. 자유로운 질문은 관리자가 owl.yaml의 \`model:\`을 설정하면 됩니다.`,
+  "schemaAnalysis.byRules": (v) => `모델의 응답을 쓸 수 없어 테이블 ${v.tables}개는 규칙으로 설명했습니다.`,
 };

@@ -1,17 +1,15 @@
-// Texts a user reads, by language. Invariant: both catalogues have the same keys (compiler and test).
+// Texts a user reads, by language.
 
+import type { Language } from "../../config/language.ts";
+import { type Say, sayOf } from "../../config/text.ts";
 import { en } from "./en.ts";
 import { ko } from "./ko.ts";
 
-export type TextKey = keyof typeof en;
-export type Catalogue = Readonly<Record<TextKey, string>>;
-/** Fills `{name}` marks of the sentence `key`. */
-export type Text = (key: TextKey, values?: Readonly<Record<string, string | number>>) => string;
+/** Says a sentence of the language it was made for. */
+export type Text = Say<typeof en>;
 
-export const catalogues: Readonly<Record<"ko" | "en", Catalogue>> = { ko, en };
+export const catalogues: Readonly<Record<Language, typeof en>> = { ko, en };
 
-/** The sentences of `language`. */
-export function textOf(language: "ko" | "en"): Text {
-  const catalogue = catalogues[language];
-  return (key, values = {}) => catalogue[key].replace(/\{(\w+)\}/g, (mark, name) => String(values[name] ?? mark));
+export function textOf(language: Language): Text {
+  return sayOf(() => catalogues[language]);
 }

@@ -4,10 +4,10 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { z } from "zod";
-import type { Language } from "../../config/config.ts";
 import { asError, OwlError } from "../../config/errors.ts";
+import { acceptedLanguage, type Language } from "../../config/language.ts";
 import { Refusal } from "../core/text/refusal.ts";
-import { acceptedLanguage, type Text, textOf } from "../core/text/text.ts";
+import { type Text, textOf } from "../core/text/text.ts";
 import { passToApp } from "./app-passage.ts";
 import type { Control } from "./control.ts";
 import { listenAt } from "./control-socket.ts";

@@ -3,11 +3,13 @@
 // Invariant: every check gives at least one line, also when it could not be asked (WARN, never silence).
 
 import type { PreflightLine } from "../../config/control-api.ts";
-import { formatSize } from "../../config/units.ts";
+import { formatDuration, formatSize } from "../../config/units.ts";
 import { type ConnectionBudget, OWN_CONNECTIONS } from "./connection-budget.ts";
-import { durationText, type PreflightText } from "./preflight-text.ts";
 import type { Text } from "./text/en.ts";
+import type { preflightEn } from "./text/preflight-en.ts";
 import type { Wrapper } from "./wrapper-command.ts";
+
+type PreflightText = typeof preflightEn;
 
 export interface PreflightFacts {
   readonly configuration: {
@@ -324,4 +326,9 @@ function endpoints({ endpoints }: PreflightFacts, t: PreflightText): PreflightLi
     const bad = refused || status >= 500;
     return line(name, bad ? "WARN" : "OK", t.endpoints.answers(what, status, refused), why, command);
   });
+}
+
+/** A duration as owl.yaml writes it, in whole seconds. */
+function durationText(ms: number): string {
+  return formatDuration(Math.round(ms / 1_000) * 1_000);
 }

@@ -1,5 +1,7 @@
 // The one translator from a reason to the proxy's own answer: status, Retry-After, a page for browsers, text otherwise.
 
+import { acceptedLanguage } from "../../config/language.ts";
+
 export type AnswerReason = keyof typeof ANSWERS;
 
 interface AnswerRow {
@@ -138,7 +140,7 @@ export function endsConnection(reason: AnswerReason): boolean {
 /** The whole answer for `reason`; never throws. */
 export function answerFor(reason: AnswerReason, context: AnswerContext): Answer {
   const row: AnswerRow = ANSWERS[reason];
-  const korean = prefersKorean(context.acceptLanguage);
+  const korean = acceptedLanguage(context.acceptLanguage?.slice(0, 500)) === "ko";
   const sentence = korean ? row.ko : row.en;
   const html = context.accept?.includes("text/html") ?? false;
   const body = Buffer.from(html ? page(row, sentence, korean, context.requestId) : `${sentence}\n`);
@@ -166,26 +168,6 @@ export function rawAnswer(reason: AnswerReason, context: AnswerContext, isHead =
   for (let at = 0; at < answer.headers.length; at += 2) head += `${answer.headers[at]}: ${answer.headers[at + 1]}\r\n`;
   head += "Connection: close\r\n\r\n";
   return isHead ? Buffer.from(head) : Buffer.concat([Buffer.from(head), answer.body]);
-}
-
-/** True when Korean comes before English (first named wins; weights are honoured). */
-function prefersKorean(acceptLanguage: string | null): boolean {
-  if (acceptLanguage === null) return false;
-  let ko = 0;
-  let en = 0;
-  acceptLanguage
-    .slice(0, 500)
-    .split(",")
-    .forEach((entry, order) => {
-      const [tag = "", ...parameters] = entry.trim().toLowerCase().split(";");
-      const q = parameters
-        .map((parameter) => /^\s*q=([\d.]+)$/.exec(parameter)?.[1])
-        .find((value) => value !== undefined);
-      const weight = (q === undefined ? 1 : Number(q) || 0) - order * 1e-6;
-      if (tag === "ko" || tag.startsWith("ko-")) ko = Math.max(ko, weight);
-      if (tag === "en" || tag.startsWith("en-")) en = Math.max(en, weight);
-    });
-  return ko > en;
 }
 
 function page(row: AnswerRow, sentence: string, korean: boolean, requestId: string | null): string {

@@ -4,8 +4,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
-import type { Language } from "../../config/config.ts";
 import { EXIT, type PreflightLine } from "../../config/control-api.ts";
+import type { Language } from "../../config/language.ts";
 import { pinnedNode } from "../../config/load.ts";
 import { Refusal } from "../core/text/refusal.ts";
 import type { ReleaseRef } from "../core/update-course.ts";

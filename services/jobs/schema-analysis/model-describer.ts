@@ -5,6 +5,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText } from "ai";
 import type { AppConfig } from "../../../config/config.ts";
 import { OwlError } from "../../../config/errors.ts";
+import type { Language } from "../../../config/language.ts";
 import type { Clock } from "../../../config/time.ts";
 import { type Description, describeTable } from "../../core/table-describer.ts";
 import { modelError } from "../../model/endpoint.ts";
@@ -18,7 +19,7 @@ const ANSWER_MS = 120_000;
 /** A describer over the configured endpoint. */
 export function createModelDescriber(
   model: NonNullable<AppConfig["model"]>,
-  deps: { readonly clock: Clock; readonly text: Text; readonly language: "ko" | "en" },
+  deps: { readonly clock: Clock; readonly text: Text; readonly language: Language },
 ): DescribeByModel {
   const provider = createOpenAICompatible({
     name: "endpoint",
@@ -46,7 +47,7 @@ export function createModelDescriber(
   };
 }
 
-function promptFor(table: TableFacts, language: "ko" | "en"): string {
+function promptFor(table: TableFacts, language: Language): string {
   const facts = { ...table, columns: table.columns.slice(0, 150) };
   return [
     `Describe this database table for people who will ask questions about its data, in ${language === "ko" ? "Korean" : "English"}.`,
@@ -57,7 +58,7 @@ function promptFor(table: TableFacts, language: "ko" | "en"): string {
 }
 
 /** The description in the model's answer, its gaps filled by rules; null when it holds none. */
-export function readDescription(answer: string, table: TableFacts, language: "ko" | "en"): Description | null {
+export function readDescription(answer: string, table: TableFacts, language: Language): Description | null {
   const start = answer.indexOf("{");
   const end = answer.lastIndexOf("}");
   if (start < 0 || end <= start) return null;

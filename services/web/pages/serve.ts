@@ -6,6 +6,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Language } from "../../../config/language.ts";
 import { BUILD_HEADER } from "./build-header.ts";
 import { type BuildManifest, buildId, readManifest } from "./manifest.ts";
 
@@ -34,7 +35,7 @@ const PAGES = [
 ];
 
 export interface PagesOptions {
-  readonly language: "ko" | "en";
+  readonly language: Language;
   /** Where the pages were built; default `.build/pages` of this checkout or release. */
   readonly dir?: string;
 }
@@ -133,7 +134,7 @@ async function siblingBuilds(): Promise<readonly string[]> {
 
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#2f5d50"/><g fill="none" stroke="#f6f3ea" stroke-width="2.4"><circle cx="10.5" cy="14" r="5"/><circle cx="21.5" cy="14" r="5"/></g><circle cx="10.5" cy="14" r="1.8" fill="#f6f3ea"/><circle cx="21.5" cy="14" r="1.8" fill="#f6f3ea"/><path d="M14 19.5h4l-2 4z" fill="#e9b44c"/></svg>`;
 
-function shellOf(manifest: BuildManifest, language: "ko" | "en"): string {
+function shellOf(manifest: BuildManifest, language: Language): string {
   const preloads = manifest.first
     .filter((name) => name !== manifest.entry)
     .map((name) => `<link rel="modulepreload" href="/assets/${name}">`)

@@ -1,15 +1,15 @@
 // What owld says to operators, in English; ko.ts says the same in Korean (the compiler refuses a missing line). Pure.
 // Invariant: scripts match these English sentences: one changes only on purpose.
 
-import type { Language } from "../../../config/config.ts";
 import type { InstanceState } from "../../../config/control-api.ts";
-import { preflightText } from "../preflight-text.ts";
+import type { Language } from "../../../config/language.ts";
+import { preflightEn } from "./preflight-en.ts";
 import { recordedEn } from "./recorded-en.ts";
 import { refusedEn } from "./refused-en.ts";
 
 export const en = {
   language: "en" as Language,
-  preflight: preflightText("en"),
+  preflight: preflightEn,
   refused: refusedEn,
   recorded: recordedEn,
   seconds: (n: number) => `${n} s`,

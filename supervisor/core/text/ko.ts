@@ -1,8 +1,8 @@
 // owld가 운영자에게 하는 말의 한국어판. en.ts와 같은 모양이며, 빠진 문장은 컴파일러가 거절한다.
 
 import type { InstanceState } from "../../../config/control-api.ts";
-import { preflightText } from "../preflight-text.ts";
 import type { Text } from "./en.ts";
+import { preflightKo } from "./preflight-ko.ts";
 import { recordedKo } from "./recorded-ko.ts";
 import { refusedKo } from "./refused-ko.ts";
 
@@ -19,7 +19,7 @@ const STATES: Readonly<Record<InstanceState, string>> = {
 
 export const ko: Text = {
   language: "ko",
-  preflight: preflightText("ko"),
+  preflight: preflightKo,
   refused: refusedKo,
   recorded: recordedKo,
   seconds: (n) => `${n}초`,

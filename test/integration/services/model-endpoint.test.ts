@@ -32,9 +32,9 @@ test("it answers, and its tool call runs on the data source", async () => {
 });
 
 test.each([
-  ["status 401", en["model.key"].replace("{status}", "401")],
-  ["status 403", en["model.key"].replace("{status}", "403")],
-  ["status 400", en["model.status"].replace("{status}", "400")],
+  ["status 401", en["model.key"]({ status: 401 })],
+  ["status 403", en["model.key"]({ status: 403 })],
+  ["status 400", en["model.status"]({ status: 400 })],
   ["garbage", en["model.garbage"]],
   ["half", en["model.garbage"]],
 ])("%s ends the turn with its sentence", async (text, message) => {
@@ -47,7 +47,7 @@ test("half an answer is kept beside the failure", async () => {
 
 test("500 is tried again, then told", async () => {
   const before = model.log.length;
-  const message = en["model.status"].replace("{status}", "500");
+  const message = en["model.status"]({ status: 500 });
   expect(await answerTo("status 500")).toMatchObject({ state: "failed", message });
   expect(model.log.slice(before).filter((one) => one.event === "request").length).toBeGreaterThan(1);
 });

@@ -40,7 +40,7 @@ test("both kinds of silence end within the turn's limit; the turns beside and af
   expect(besideTurn).toMatchObject({ state: "answered" });
   expect(besideTurn.answer.trim()).toBe(Array.from({ length: 20 }, (_, n) => `w${n + 1}`).join(" "));
 
-  const limit = { state: "failed", message: en["turn.limit"].replace("{minutes}", "0") };
+  const limit = { state: "failed", message: en["turn.limit"]({ minutes: 0 }) };
   expect(await client.ended(silent.turnId)).toMatchObject({ ...limit, answer: null });
   expect(await client.ended(half.turnId)).toMatchObject({ ...limit, answer: "half an ans" });
   await until("the endpoint was hung up on, twice", () => {

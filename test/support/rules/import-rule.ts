@@ -46,7 +46,7 @@ function target(from: string, specifier: string): string {
 }
 
 /** Shapes, constants and pure functions: what a core may use of the configuration. */
-const CORE_PORTS = ["config/units.ts", "config/errors.ts", "config/time.ts", "config/config.ts"];
+const CORE_PORTS = ["units", "errors", "time", "language", "text", "config"].map((name) => `config/${name}.ts`);
 /** Packages without I/O, clock or state of their own. */
 const PURE_PACKAGES = ["zod", "node:path"];
 

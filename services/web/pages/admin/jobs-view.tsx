@@ -10,7 +10,7 @@ import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
 import { go, usePlace } from "../routes.ts";
 import { ownWords } from "../text/own-words.ts";
-import { languageNow, momentText, t, tCount } from "../text/text.ts";
+import { languageNow, momentText, t } from "../text/text.ts";
 import { JobCounts } from "./job-counts.tsx";
 import { JobDialog } from "./job-dialog.tsx";
 import {
@@ -55,7 +55,7 @@ export function JobsView(): VNode {
       {list.came > 0 && (
         <p>
           <button type="button" onClick={list.reload}>
-            {tCount("jobs.came", list.came)}
+            {t("jobs.came", { count: list.came })}
           </button>
         </p>
       )}
@@ -183,7 +183,7 @@ function RetryAll({ query, onActed }: RetryAllProps): VNode {
         "/api/admin/jobs/retry-failed",
         { method: "POST", body },
       );
-      onActed(left ? t("jobs.retriedSome", { count: retried }) : tCount("jobs.retried", retried));
+      onActed(left ? t("jobs.retriedSome", { count: retried }) : t("jobs.retried", { count: retried }));
     } catch (error) {
       setRefused(failureText(error));
     } finally {

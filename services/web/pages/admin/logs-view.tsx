@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { Failure } from "../parts/failure.tsx";
 import { saveFile } from "../parts/save-file.ts";
-import { t, tCount } from "../text/text.ts";
+import { t } from "../text/text.ts";
 import { usePolled } from "./system.ts";
 
 interface LogsJson {
@@ -53,7 +53,7 @@ export function LogsView(): VNode {
         </div>
       ) : (
         <>
-          <p class="soft">{tCount("logs.lines", lines.length)}</p>
+          <p class="soft">{t("logs.lines", { count: lines.length })}</p>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
           <pre class="log" tabIndex={0}>
             {lines.map(shownLine).join("\n")}

@@ -9,7 +9,7 @@ import { durationText, sizeText } from "../core/duration.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
-import { languageNow, momentText, numberText, t, tCount } from "../text/text.ts";
+import { languageNow, momentText, numberText, t } from "../text/text.ts";
 import { ConnectionsChart } from "./connections-chart.tsx";
 import { ApprovalList, RolloutView } from "./rollout-view.tsx";
 import {
@@ -229,8 +229,8 @@ function Queues({ queues }: { readonly queues: readonly QueueRow[] }): VNode {
         {sorted.map((queue) => (
           <li key={queue.kind}>
             <span class="grow">{t(`kind.${queue.kind}` as "kind.chat")}</span>
-            <span>{tCount("admin.queued", queue.queued)}</span>
-            <span>{tCount("admin.runningJobs", queue.running)}</span>
+            <span>{t("admin.queued", { count: queue.queued })}</span>
+            <span>{t("admin.runningJobs", { count: queue.running })}</span>
             <span class="soft">
               {queue.oldestSeconds === null
                 ? ""

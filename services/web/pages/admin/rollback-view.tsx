@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { durationText } from "../core/duration.ts";
 import { Failure } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
-import { languageNow, momentText, t, tCount } from "../text/text.ts";
+import { languageNow, momentText, t } from "../text/text.ts";
 import { ApprovalDialog } from "./approval-dialog.tsx";
 import type { Rollback } from "./system.ts";
 
@@ -91,7 +91,7 @@ function Cost({ plan }: { readonly plan: Planned }): VNode {
       <ul class="impact">
         <li>{t("rollback.codeOnly")}</li>
         <li>{t("impact.noDowntime")}</li>
-        {newerJobs > 0 && <li>{tCount("rollback.newerJobs", newerJobs)}</li>}
+        {newerJobs > 0 && <li>{t("rollback.newerJobs", { count: newerJobs })}</li>}
       </ul>
     );
   return (
@@ -100,7 +100,7 @@ function Cost({ plan }: { readonly plan: Planned }): VNode {
       <li class={lost !== null && lost.count > 0 ? "bad" : undefined}>
         {lost === null || lost.count === 0
           ? t("rollback.nothingLost")
-          : tCount("rollback.lost", lost.count, { from: moment(lost.firstAt), to: moment(lost.lastAt) })}
+          : t("rollback.lost", { count: lost.count, from: moment(lost.firstAt), to: moment(lost.lastAt) })}
       </li>
       <li>{t("impact.downtime", { time: durationText(plan.closedMs, languageNow()) })}</li>
       <li>{t("rollback.after")}</li>

@@ -2,7 +2,7 @@
 
 import type { VNode } from "preact";
 import { durationText } from "../core/duration.ts";
-import { languageNow, numberText, t, tCount } from "../text/text.ts";
+import { languageNow, numberText, t } from "../text/text.ts";
 import type { HistogramBar, SystemJson } from "./system.ts";
 
 const WIDTH = 520;
@@ -71,7 +71,7 @@ function Histogram({ bars, finishMs }: { readonly bars: readonly HistogramBar[];
           const x = 4 + index * step;
           return (
             <g key={bar.fromMs}>
-              <title>{tCount("turns.bar", bar.count, { upTo: name(bar) })}</title>
+              <title>{t("turns.bar", { count: bar.count, upTo: name(bar) })}</title>
               <rect
                 class={bar.fromMs >= finishMs ? "bar over" : "bar measured"}
                 x={x + 2}

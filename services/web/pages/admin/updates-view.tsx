@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { durationText } from "../core/duration.ts";
 import { Failure } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
-import { languageNow, momentText, t, tCount } from "../text/text.ts";
+import { languageNow, momentText, t } from "../text/text.ts";
 import { ApprovalDialog } from "./approval-dialog.tsx";
 import { RollbackList } from "./rollback-view.tsx";
 import { ApprovalList, RolloutView } from "./rollout-view.tsx";
@@ -112,7 +112,7 @@ function impactOf({ manifest, notes, plan }: Offer): readonly string[] {
     );
     const pending = Array.isArray(plan.pending) ? plan.pending.length : 0;
     if (pending > 0)
-      lines.push(tCount(plan.schema === "incompatible" ? "impact.incompatible" : "impact.compatible", pending));
+      lines.push(t(plan.schema === "incompatible" ? "impact.incompatible" : "impact.compatible", { count: pending }));
     const back = (plan.way as { back?: unknown } | undefined)?.back;
     lines.push(back === "restoreCopy" ? t("impact.backCopy") : t("impact.backCode"));
   }

@@ -5,7 +5,7 @@ import { ATTACHMENTS_A_QUESTION, type AttachmentJson, type DraftFile } from "../
 import { sizeText } from "../core/duration.ts";
 import { Icon } from "../parts/icon.tsx";
 import { useStore } from "../store.ts";
-import { numberText, t, tCount } from "../text/text.ts";
+import { numberText, t } from "../text/text.ts";
 import { mayRetry, notTaken, removeFile, retryFile } from "./draft-files.ts";
 
 /** The files of a question. */
@@ -77,7 +77,7 @@ export function DraftFileList({ conversationId, files, note, onRemoved }: DraftF
       </ul>
       {left > 0 && (
         <p class="bad" role="alert">
-          {tCount("attach.left", left, { most: numberText(ATTACHMENTS_A_QUESTION) })}
+          {t("attach.left", { count: left, most: numberText(ATTACHMENTS_A_QUESTION) })}
         </p>
       )}
       {note && (

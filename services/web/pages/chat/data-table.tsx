@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { csvOf } from "../core/csv.ts";
 import { type Direction, isNumberColumn, sortedRows } from "../core/sort.ts";
 import { saveFile } from "../parts/save-file.ts";
-import { languageNow, t, tCount } from "../text/text.ts";
+import { languageNow, t } from "../text/text.ts";
 
 export interface DataTableProps {
   readonly head: readonly string[];
@@ -77,7 +77,7 @@ export function DataTable({ head, rows, cells, align: given = [], name = "table"
         </table>
       </section>
       <figcaption>
-        <span>{tCount("table.rows", rows.length)}</span>
+        <span>{t("table.rows", { count: rows.length })}</span>
         {!all && rows.length > SHOWN_ROWS && (
           <button type="button" class="link" onClick={() => setAll(true)}>
             {t("table.all")}

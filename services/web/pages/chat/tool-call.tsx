@@ -4,14 +4,14 @@ import type { VNode } from "preact";
 import { durationText } from "../core/duration.ts";
 import type { ToolCall } from "../core/turn-view.ts";
 import { Icon } from "../parts/icon.tsx";
-import { languageNow, t, tCount } from "../text/text.ts";
+import { languageNow, t } from "../text/text.ts";
 import { CodeBlock } from "./code-block.tsx";
 import { DataTable } from "./data-table.tsx";
 
 export function ToolCallView({ tool }: { readonly tool: ToolCall }): VNode {
   const busy = tool.state === "running";
   const facts = [
-    tool.rows === null ? null : tCount("table.rows", tool.rows),
+    tool.rows === null ? null : t("table.rows", { count: tool.rows }),
     tool.ms === null ? null : durationText(tool.ms, languageNow()),
   ].filter(Boolean);
   return (

@@ -1,6 +1,6 @@
 // Lengths of time, sizes and estimates as people read them. Pure: language and numbers in, words out.
 
-export type Language = "ko" | "en";
+import type { Language } from "../../../../config/language.ts";
 
 const UNITS: Readonly<Record<Language, Readonly<Record<"d" | "h" | "m" | "s" | "ms", string>>>> = {
   ko: { d: "일", h: "시간", m: "분", s: "초", ms: "ms" },

@@ -1,5 +1,6 @@
-// English text of the pages: the reference catalogue, whose keys every other one must have.
+// English text of the pages: the reference catalogue.
 
+import { type Counted, counted, type With } from "../../../../config/text.ts";
 import { enAdmin } from "./en-admin.ts";
 import { enWork } from "./en-work.ts";
 
@@ -86,7 +87,8 @@ export const en = {
   "chat.unarchive": "Take out of the archive",
   "chat.export": "Export as Markdown",
   "chat.delete": "Delete this chat?",
-  "chat.deleteText": "“{title}” with all its answers will be gone. A running answer is stopped.",
+  "chat.deleteText": (v: With<"title">) =>
+    `“${v.title}” with all its answers will be gone. A running answer is stopped.`,
   "composer.label": "Your question",
   "composer.placeholder": "Ask anything",
   "composer.send": "Send",
@@ -94,8 +96,8 @@ export const en = {
   "attach.add": "Attach files (text, CSV, JSON, logs, code)",
   "attach.list": "Attached files",
   "attach.uploading": "uploading…",
-  "attach.progress": "Upload of {name}",
-  "attach.remove": "Remove {name}",
+  "attach.progress": (v: With<"name">) => `Upload of ${v.name}`,
+  "attach.remove": (v: With<"name">) => `Remove ${v.name}`,
   "attach.tooLarge": "Too large: a file may have at most 1 MiB.",
   "attach.type":
     "Not a text file. You can attach text, CSV, JSON, logs or source code; recordings belong on the Recordings page.",
@@ -104,8 +106,8 @@ export const en = {
   "attach.interrupted": "The upload was interrupted. Remove it and attach it again.",
   "attach.network": "The server could not be reached.",
   "attach.other": "This file could not be attached.",
-  "attach.left.one": "A question may have {most} files; {count} was not taken.",
-  "attach.left.other": "A question may have {most} files; {count} were not taken.",
+  "attach.left": (v: Counted & With<"most">) =>
+    `A question may have ${v.most} files; ${counted(v.count, "was", "were")} not taken.`,
   "attach.waits": "The question is sent as soon as its files are there.",
   "attach.blocked": "To send the question, remove the file that failed or try it again.",
   "attach.someGone": "The server no longer has an attached file. Take the question back and attach it again.",
@@ -114,7 +116,7 @@ export const en = {
   "outbox.unsent": "Not sent yet: the server could not be reached. It is sent as soon as it can be.",
   "outbox.withdraw": "Take back",
   "turn.queued": "Waiting for a worker…",
-  "turn.position": "In line: {position} before you",
+  "turn.position": (v: With<"position">) => `In line: ${v.position} before you`,
   "turn.running": "Working on it…",
   "turn.stopping": "Stopping…",
   "turn.stop": "Stop",
@@ -129,19 +131,18 @@ export const en = {
   "code.plain": "text",
   "table.label": "Table",
   "table.sort": "Sort by this column",
-  "table.rows.one": "{count} row",
-  "table.rows.other": "{count} rows",
+  "table.rows": (v: Counted) => counted(v.count, "row", "rows"),
   "table.all": "Show all rows",
   "table.csv": "Download CSV",
   "export.question": "Question",
   "export.answer": "Answer",
   "export.tool": "Tool",
-  "notice.answered": "Answered: {title}",
-  "notice.failed": "Not answered: {title}",
-  "notice.stopped": "Stopped: {title}",
+  "notice.answered": (v: With<"title">) => `Answered: ${v.title}`,
+  "notice.failed": (v: With<"title">) => `Not answered: ${v.title}`,
+  "notice.stopped": (v: With<"title">) => `Stopped: ${v.title}`,
   "version.new": "A new version is installed.",
   "version.reload": "Reload",
-  "connection.lost": "The connection is lost. Next try in {in}. Work goes on at the server.",
+  "connection.lost": (v: With<"in">) => `The connection is lost. Next try in ${v.in}. Work goes on at the server.`,
   "connection.trying": "Connecting to the server… Work goes on there.",
   "connection.now": "Try now",
   "keys.title": "Keyboard",
@@ -155,4 +156,4 @@ export const en = {
   "keys.close": "Close a dialog or menu",
   ...enWork,
   ...enAdmin,
-} as const;
+};

@@ -1,10 +1,11 @@
 // Korean text of the pages.
 
+import { numberText } from "../../../../config/text.ts";
+import type { en } from "./en.ts";
 import { koAdmin } from "./ko-admin.ts";
 import { koWork } from "./ko-work.ts";
-import type { Catalogue } from "./text.ts";
 
-export const ko: Catalogue = {
+export const ko: typeof en = {
   skip: "본문으로 건너뛰기",
   menu: "메뉴",
   close: "닫기",
@@ -86,7 +87,7 @@ export const ko: Catalogue = {
   "chat.unarchive": "보관 해제",
   "chat.export": "Markdown으로 내보내기",
   "chat.delete": "대화를 삭제할까요?",
-  "chat.deleteText": "“{title}” 대화와 모든 답변이 삭제됩니다. 진행 중인 답변은 중지됩니다.",
+  "chat.deleteText": (v) => `“${v.title}” 대화와 모든 답변이 삭제됩니다. 진행 중인 답변은 중지됩니다.`,
   "composer.label": "질문",
   "composer.placeholder": "무엇이든 물어보세요",
   "composer.send": "보내기",
@@ -94,8 +95,8 @@ export const ko: Catalogue = {
   "attach.add": "파일 첨부 (텍스트, CSV, JSON, 로그, 코드)",
   "attach.list": "첨부 파일",
   "attach.uploading": "올리는 중…",
-  "attach.progress": "{name} 올리기",
-  "attach.remove": "{name} 첨부 취소",
+  "attach.progress": (v) => `${v.name} 올리기`,
+  "attach.remove": (v) => `${v.name} 첨부 취소`,
   "attach.tooLarge": "파일이 너무 큽니다. 1 MiB까지 첨부할 수 있습니다.",
   "attach.type":
     "텍스트 파일이 아닙니다. 텍스트, CSV, JSON, 로그, 소스 코드를 첨부할 수 있으며, 녹음 파일은 녹음 페이지에 올려주세요.",
@@ -104,8 +105,7 @@ export const ko: Catalogue = {
   "attach.interrupted": "올리기가 중단되었습니다. 첨부를 취소하고 다시 첨부해주세요.",
   "attach.network": "서버에 연결할 수 없습니다.",
   "attach.other": "파일을 첨부하지 못했습니다.",
-  "attach.left.one": "질문 하나에 파일을 {most}개까지 첨부할 수 있어 {count}개는 제외했습니다.",
-  "attach.left.other": "질문 하나에 파일을 {most}개까지 첨부할 수 있어 {count}개는 제외했습니다.",
+  "attach.left": (v) => `질문 하나에 파일을 ${v.most}개까지 첨부할 수 있어 ${numberText(v.count)}개는 제외했습니다.`,
   "attach.waits": "파일을 모두 올리면 질문을 보냅니다.",
   "attach.blocked": "질문을 보내려면 실패한 파일을 다시 시도하거나 첨부를 취소해주세요.",
   "attach.someGone": "첨부한 파일이 서버에 더 이상 없습니다. 질문을 되돌린 뒤 다시 첨부해주세요.",
@@ -114,7 +114,7 @@ export const ko: Catalogue = {
   "outbox.unsent": "서버에 연결되지 않아 아직 보내지 못했습니다. 연결되는 대로 보냅니다.",
   "outbox.withdraw": "되돌리기",
   "turn.queued": "처리를 기다리는 중…",
-  "turn.position": "대기 중: 앞에 {position}건",
+  "turn.position": (v) => `대기 중: 앞에 ${v.position}건`,
   "turn.running": "답변을 작성하는 중…",
   "turn.stopping": "중지하는 중…",
   "turn.stop": "중지",
@@ -129,19 +129,18 @@ export const ko: Catalogue = {
   "code.plain": "텍스트",
   "table.label": "표",
   "table.sort": "이 열로 정렬",
-  "table.rows.one": "{count}행",
-  "table.rows.other": "{count}행",
+  "table.rows": (v) => `${numberText(v.count)}행`,
   "table.all": "모든 행 보기",
   "table.csv": "CSV 내려받기",
   "export.question": "질문",
   "export.answer": "답변",
   "export.tool": "도구",
-  "notice.answered": "답변 완료: {title}",
-  "notice.failed": "답변 실패: {title}",
-  "notice.stopped": "중지됨: {title}",
+  "notice.answered": (v) => `답변 완료: ${v.title}`,
+  "notice.failed": (v) => `답변 실패: ${v.title}`,
+  "notice.stopped": (v) => `중지됨: ${v.title}`,
   "version.new": "새 버전이 설치되었습니다.",
   "version.reload": "새로고침",
-  "connection.lost": "연결이 끊겼습니다. {in} 뒤에 다시 연결합니다. 서버의 작업은 계속됩니다.",
+  "connection.lost": (v) => `연결이 끊겼습니다. ${v.in} 뒤에 다시 연결합니다. 서버의 작업은 계속됩니다.`,
   "connection.trying": "서버에 연결하는 중입니다… 서버의 작업은 계속됩니다.",
   "connection.now": "지금 연결",
   "keys.title": "키보드 단축키",

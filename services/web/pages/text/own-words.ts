@@ -1,7 +1,7 @@
 // Recorded failures in the reader's language: the server stores them in the installation's.
 
+import type { Language } from "../../../../config/language.ts";
 import { catalogues } from "../../../text/text.ts";
-import type { Language } from "../core/duration.ts";
 
 const KEYS = ["turn.cut", "turn.unclaimed", "turn.error"] as const;
 

@@ -8,7 +8,7 @@ import { durationText, sizeText } from "../core/duration.ts";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
 import { follow, go } from "../routes.ts";
-import { languageNow, momentText, t, tCount } from "../text/text.ts";
+import { languageNow, momentText, t } from "../text/text.ts";
 import { BatchView } from "./batch-view.tsx";
 import { ProgressBar } from "./progress.tsx";
 import { useResource } from "./resource.ts";
@@ -42,7 +42,7 @@ export default function BatchesPage({ id }: { readonly id: string | null }): VNo
 
 /** What a batch is called: the folder it was asked for. */
 export function batchName({ request, total }: BatchJson): string {
-  return request.path ?? request.paths?.[0] ?? tCount("batch.recordings", total);
+  return request.path ?? request.paths?.[0] ?? t("batch.recordings", { count: total });
 }
 
 function Batches(): VNode {
@@ -68,7 +68,7 @@ function Batches(): VNode {
             <ProgressBar share={batch.progress} label={batchName(batch)} />
             <span class="soft">
               {t("batch.counted", { done: batch.counts.done, total: batch.total })}
-              {batch.counts.failed > 0 && ` · ${tCount("batch.failedCount", batch.counts.failed)}`} ·{" "}
+              {batch.counts.failed > 0 && ` · ${t("batch.failedCount", { count: batch.counts.failed })}`} ·{" "}
               {momentText(batch.createdAt, now)}
             </span>
           </li>
@@ -157,9 +157,10 @@ function PlanForm(): VNode {
         <section class="plan" aria-label={t("batch.planned")}>
           <h3>{t("batch.planned")}</h3>
           <p>
-            {tCount("batch.recordings", plan.count)} · {sizeText(plan.items.reduce((sum, item) => sum + item.bytes, 0))}{" "}
-            · {t("batch.estimate", { time: durationText(plan.estimateSeconds * 1000, languageNow()) })}
-            {plan.skipped.length > 0 && ` · ${tCount("batch.skipped", plan.skipped.length)}`}
+            {t("batch.recordings", { count: plan.count })} ·{" "}
+            {sizeText(plan.items.reduce((sum, item) => sum + item.bytes, 0))} ·{" "}
+            {t("batch.estimate", { time: durationText(plan.estimateSeconds * 1000, languageNow()) })}
+            {plan.skipped.length > 0 && ` · ${t("batch.skipped", { count: plan.skipped.length })}`}
           </p>
           <details>
             <summary>{t("batch.files")}</summary>
@@ -173,7 +174,7 @@ function PlanForm(): VNode {
           </details>
           {plan.skipped.length > 0 && (
             <details>
-              <summary>{tCount("batch.skipped", plan.skipped.length)}</summary>
+              <summary>{t("batch.skipped", { count: plan.skipped.length })}</summary>
               <ul class="files">
                 {plan.skipped.slice(0, 200).map((item) => (
                   <li key={item.path}>

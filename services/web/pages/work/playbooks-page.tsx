@@ -8,7 +8,7 @@ import { Confirm } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
 import { follow, go } from "../routes.ts";
-import { momentText, t, tCount } from "../text/text.ts";
+import { momentText, t } from "../text/text.ts";
 import { PlaybookEditor } from "./playbook-editor.tsx";
 import type { RunJson } from "./playbook-run-page.tsx";
 import { useResource } from "./resource.ts";
@@ -54,7 +54,7 @@ function Playbooks(): VNode {
             <a href={`/playbooks/${playbook.id}`} onClick={follow}>
               {playbook.name}
             </a>
-            <span class="soft">{tCount("playbook.steps", playbook.steps.length)}</span>
+            <span class="soft">{t("playbook.steps", { count: playbook.steps.length })}</span>
             {playbook.lastRun && (
               <a
                 class={`state state-${playbook.lastRun.state}`}

@@ -7,7 +7,7 @@ import { browserRandom } from "../browser-time.ts";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
 import { follow, go } from "../routes.ts";
-import { momentText, t, tCount } from "../text/text.ts";
+import { momentText, t } from "../text/text.ts";
 import { ProgressBar } from "./progress.tsx";
 import { useResource } from "./resource.ts";
 
@@ -103,7 +103,7 @@ function Analyses(): VNode {
             </a>
             <span class={`state state-${item.state}`}>{t(`run.${item.state}`)}</span>
             <span class="soft">
-              {item.tablesTotal !== null && `${tCount("schema.tables", item.tablesTotal)} · `}
+              {item.tablesTotal !== null && `${t("schema.tables", { count: item.tablesTotal })} · `}
               {momentText(item.createdAt, now)}
             </span>
             {item.message && <p class="bad">{item.message}</p>}
@@ -164,7 +164,7 @@ function Catalogue({ id }: { readonly id: string }): VNode {
           {t("schema.search")}
           <input type="search" value={words} onInput={(event) => setWords(event.currentTarget.value)} />
         </label>
-        <p class="soft">{tCount("schema.tables", shown.length)}</p>
+        <p class="soft">{t("schema.tables", { count: shown.length })}</p>
       </div>
       <div class="catalogue">
         {shown.map((table) => (
@@ -173,7 +173,7 @@ function Catalogue({ id }: { readonly id: string }): VNode {
               <strong>
                 {table.schema}.{table.table}
               </strong>{" "}
-              <span class="soft">{tCount("schema.columns", table.columns.length)}</span>
+              <span class="soft">{t("schema.columns", { count: table.columns.length })}</span>
               <p>{table.description}</p>
             </summary>
             <table>

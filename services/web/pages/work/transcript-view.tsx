@@ -7,7 +7,7 @@ import { clockText, elapsedText } from "../core/duration.ts";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
 import { follow } from "../routes.ts";
-import { languageNow, momentText, t, tCount } from "../text/text.ts";
+import { languageNow, momentText, t } from "../text/text.ts";
 import { ProgressBar } from "./progress.tsx";
 import type { TranscriptionJson } from "./recordings-page.tsx";
 import { useResource } from "./resource.ts";
@@ -117,7 +117,7 @@ export function TranscriptView({ id }: { readonly id: string }): VNode {
           {t("recordings.search")}
           <input type="search" value={words} onInput={(event) => setWords(event.currentTarget.value)} />
         </label>
-        <p class="soft">{tCount("recordings.segments", shown.length)}</p>
+        <p class="soft">{t("recordings.segments", { count: shown.length })}</p>
       </div>
       {value.segments.length === 0 && <p class="none">{isLive ? t("recordings.soon") : t("recordings.silent")}</p>}
       <ol class="segments" aria-live={isLive ? "polite" : "off"} aria-relevant="additions">

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Language } from "../../../../config/config.ts";
+import type { Language } from "../../../../config/language.ts";
 import { checkRelease } from "../../../../supervisor/release/check.ts";
 
 const ROOT = new URL("../../../..", import.meta.url).pathname.replace(/\/$/, "");

@@ -7,7 +7,6 @@ import { isNumberColumn, sortedRows } from "../../../../services/web/pages/core/
 import { viewOfTurn } from "../../../../services/web/pages/core/turn-view.ts";
 import { placeOf } from "../../../../services/web/pages/routes.ts";
 import { ownWords } from "../../../../services/web/pages/text/own-words.ts";
-import { catalogues } from "../../../../services/web/pages/text/text.ts";
 
 const ENTER = { key: "Enter", keyCode: 13, isComposing: false, shiftKey: false, altKey: false, composing: false };
 
@@ -89,16 +88,6 @@ test("addresses name their pages", () => {
   expect(placeOf("/c/abc")).toEqual({ page: "chat", id: "abc" });
   expect(placeOf("/batches/7?x=1")).toEqual({ page: "batches", id: "7" });
   expect(placeOf("/nothing")).toEqual({ page: "unknown", id: null });
-});
-
-test("the catalogues have the same keys and the same marks", () => {
-  const marks = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1]).sort();
-  expect(Object.keys(catalogues.ko).sort()).toEqual(Object.keys(catalogues.en).sort());
-  for (const [key, text] of Object.entries(catalogues.en)) {
-    const korean = catalogues.ko[key as keyof typeof catalogues.en];
-    expect(marks(korean), key).toEqual(marks(text));
-    expect(korean.trim(), key).not.toBe("");
-  }
 });
 
 test("an exported conversation holds questions, statements and answers, whatever they contain", () => {

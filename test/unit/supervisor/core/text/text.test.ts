@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { en } from "../../../../../supervisor/core/text/en.ts";
 import { ko } from "../../../../../supervisor/core/text/ko.ts";
 import { Refusal, wordsOf } from "../../../../../supervisor/core/text/refusal.ts";
-import { acceptedLanguage, textOf } from "../../../../../supervisor/core/text/text.ts";
+import { textOf } from "../../../../../supervisor/core/text/text.ts";
 
 type Leaf = string | ((...args: never[]) => unknown);
 
@@ -85,16 +85,6 @@ describe("a refusal", () => {
     expect(wordsOf(new Error("disk gone"), ko)).toEqual({ sentence: "disk gone" });
   });
 });
-
-test.each([
-  ["ko", "ko"],
-  ["ko-KR,ko;q=0.9,en;q=0.8", "ko"],
-  ["en-GB", "en"],
-  ["fr, KO", "ko"],
-  ["kok, english", null],
-  ["*", null],
-  [undefined, null],
-])("of the header %j the language is %j", (header, language) => expect(acceptedLanguage(header)).toBe(language));
 
 test("a language has its own catalogue", () => {
   expect([textOf("ko").language, textOf("en").language]).toEqual(["ko", "en"]);
