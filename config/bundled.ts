@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ProxyLimits, ServiceConfig } from "./config.ts";
 import { DEFAULTS } from "./defaults.ts";
 
-export interface BundledFigures {
+interface BundledFigures {
   readonly root: string;
   /** The Node that belongs to `root`. */
   readonly node: string;

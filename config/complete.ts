@@ -15,7 +15,7 @@ import type { ConfigProblem } from "./problems.ts";
 import type { OwlYaml } from "./schema.ts";
 import { resolveSecret } from "./secrets.ts";
 
-export interface CompleteContext {
+interface CompleteContext {
   readonly env: Environment;
   readonly cwd: string;
   readonly file: string | null;

@@ -129,7 +129,7 @@ export interface ServiceConfig {
   readonly bundled: boolean;
 }
 
-export interface RouteConfig {
+interface RouteConfig {
   /** "*" or a host name (`*.example.org` allowed). */
   readonly host: string;
   readonly path: string;

@@ -6,13 +6,13 @@
 //   both may span lines; after the closing quote only blanks or a # comment may follow;
 // - there is no expansion of any kind; a key given twice has its last value (said in a warning).
 
-export interface EnvFile {
+interface EnvFile {
   readonly values: Readonly<Record<string, string>>;
   readonly warnings: readonly EnvFileRemark[];
   readonly problems: readonly EnvFileRemark[];
 }
 
-export interface EnvFileRemark {
+interface EnvFileRemark {
   readonly line: number;
   readonly column: number;
   readonly message: string;

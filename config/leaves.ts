@@ -122,7 +122,7 @@ export function argv(example: string) {
 }
 
 /** `host:port` or `[v6]:port`; null when it is neither. */
-export function parseListen(raw: string): ListenAddress | null {
+function parseListen(raw: string): ListenAddress | null {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(raw.trim());
   if (match === null) return null;
   const host = match[1] ?? match[2] ?? "";

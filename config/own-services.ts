@@ -11,7 +11,7 @@ import type { ConfigProblem } from "./problems.ts";
 import type { OwlYamlService } from "./schema.ts";
 import { fillFromEnvironment, reasonOf, resolveSecret } from "./secrets.ts";
 
-export interface ServiceContext {
+interface ServiceContext {
   readonly env: Environment;
   /** Folder of owl.yaml: relative paths start here. */
   readonly folder: string;

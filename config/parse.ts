@@ -11,7 +11,7 @@ import { type OwlYaml, owlYaml, owlYamlJsonSchema } from "./schema.ts";
 /** Far more than a configuration uses; a file that unfolds without end is stopped. */
 const MAX_ALIASES = 100;
 
-export interface ParsedYaml {
+interface ParsedYaml {
   /** null when there are problems. */
   readonly value: OwlYaml | null;
   readonly positions: Positions;

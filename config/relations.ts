@@ -6,7 +6,7 @@ import type { ConfigPath, Positions } from "./positions.ts";
 import type { ConfigProblem } from "./problems.ts";
 import { formatDuration } from "./units.ts";
 
-export interface RelationContext {
+interface RelationContext {
   readonly positions: Positions;
   /** Whether the rule about turn budgets applies: the bundled application, or `turn` given. */
   readonly checkTurn: boolean;
@@ -14,7 +14,7 @@ export interface RelationContext {
 }
 
 /** The longest path a Unix socket may have (sockaddr_un holds 108 bytes, the last one a NUL). */
-export const SOCKET_PATH_BYTES = 107;
+const SOCKET_PATH_BYTES = 107;
 
 /** Every broken relation of `config`. */
 export function brokenRelations(config: Config, context: RelationContext): ConfigProblem[] {

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { asError } from "./errors.ts";
 
-export type Resolved = { readonly value: string } | { readonly problem: string };
+type Resolved = { readonly value: string } | { readonly problem: string };
 
 /** Replaces each `${NAME}` by the environment's value; `$${` stands for a literal `${`. A lone `$` is kept. */
 export function fillFromEnvironment(text: string, env: Readonly<Record<string, string | undefined>>): Resolved {

@@ -6,13 +6,13 @@ import type { CommandDeps } from "./deps.ts";
 import { follow } from "./follow.ts";
 import { planLines } from "./render/plan-view.ts";
 
-export interface Change {
+interface Change {
   readonly path: string;
   readonly planPath?: string;
   readonly body?: unknown;
 }
 
-export interface ChangeOptions {
+interface ChangeOptions {
   readonly plan?: boolean;
   readonly detach?: boolean;
   readonly json?: boolean;

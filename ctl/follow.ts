@@ -7,7 +7,7 @@ import { rolloutEndLines } from "./render/rollout-end.ts";
 import { rolloutView } from "./render/rollout-view.ts";
 import { watchRollout } from "./watch-rollout.ts";
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly json: boolean;
   readonly detach: boolean;
   readonly wait: "serving" | "drained";

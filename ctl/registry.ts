@@ -4,7 +4,7 @@
 import type { Command } from "commander";
 import type { CommandDeps } from "./deps.ts";
 
-export interface CommandModule {
+interface CommandModule {
   register(program: Command, deps: CommandDeps): void;
 }
 

@@ -17,7 +17,7 @@ export interface RolloutView {
   close(): void;
 }
 
-export interface WatchRequest {
+interface WatchRequest {
   readonly client: ControlClient;
   readonly clock: Clock;
   readonly id: string;
@@ -96,7 +96,7 @@ async function poll(request: WatchRequest, signal: AbortSignal, own: AbortContro
 }
 
 /** All that brings new instances into service is done; only old ones still drain and stop. */
-export function isServing(rollout: Rollout): boolean {
+function isServing(rollout: Rollout): boolean {
   const bringing = rollout.steps.filter((step) => ["start", "ready", "route"].includes(step.action));
   return (
     rollout.state !== "running" ||
@@ -129,6 +129,6 @@ export function isAway(error: unknown): boolean {
   return error instanceof OwlError && ["daemon.gone", "daemon.unreachable", "supervisor.stopping"].includes(error.code);
 }
 
-export function isEnd(line: RolloutLine): line is RolloutEnd {
+function isEnd(line: RolloutLine): line is RolloutEnd {
   return "state" in line && "steps" in line;
 }

@@ -7,7 +7,7 @@ import { OwlError } from "../config/errors.ts";
 import { INSTANCE_ENV } from "../config/instance-env.ts";
 import { logDestination } from "../config/log-destination.ts";
 
-export interface Instance {
+interface Instance {
   /** `worker-2` */
   readonly id: string;
   readonly service: string;

@@ -37,7 +37,7 @@ import { createRolloutRunner } from "./rollouts/record.ts";
 import { openFoundation } from "./state/foundation.ts";
 import { createReleases, type Releases } from "./updates/releases.ts";
 
-export interface DaemonParts {
+interface DaemonParts {
   readonly config: Config;
   /** With the bundled services running from the code at `root`. */
   readonly loadConfig: (root: string) => Config;
@@ -53,7 +53,7 @@ export interface DaemonParts {
   readonly beat: () => void;
 }
 
-export interface Daemon {
+interface Daemon {
   /** Resolves when the control socket is up and adoption is done; services come up after that. */
   start(): Promise<void>;
   /** Orderly stop of everything. */

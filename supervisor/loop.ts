@@ -24,7 +24,7 @@ const TICK_MS = 100;
 const ROUNDS = 1_000;
 const RETRY_STORE_MS = 1_000;
 
-export interface SupervisorParts {
+interface SupervisorParts {
   /** What is written down is written once, in this. */
   readonly record: Text;
   readonly clock: Clock;

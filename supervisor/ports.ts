@@ -1,15 +1,8 @@
 // The adapters the supervisor's loop and runners see: small interfaces named after what they do, types only.
 // main.ts alone builds the real ones; test/support has working small ones.
 
-import type { Config, HealthCheck, JobKind, ProxyConfig, ServiceConfig } from "../config/config.ts";
-import type {
-  ConnectionsStatus,
-  LogLine,
-  PreflightLine,
-  Rollout,
-  Status,
-  WorkerStatus,
-} from "../config/control-api.ts";
+import type { Config, HealthCheck, JobKind, ProxyConfig } from "../config/config.ts";
+import type { LogLine, PreflightLine, Rollout, Status, WorkerStatus } from "../config/control-api.ts";
 import type { ProxyCounters, RoutingTable } from "../config/proxy-feed.ts";
 import type { MonotonicMs, WallMs } from "../config/time.ts";
 import type { Text } from "./core/text/text.ts";
@@ -266,20 +259,6 @@ export interface InstanceLogs {
   /** Copy-and-truncate of every log over its size, and a note of how far each had come by now: call it every 10 s. */
   rotate(): Promise<void>;
 }
-
-/** For status: the figures of connection-budget.ts over the living configuration and the server's answer. */
-export type ConnectionsReading = ConnectionsStatus | null;
-
-/** argv with {port}, {socket}, {instance} and {home} filled in. */
-export type FillCommand = (
-  service: ServiceConfig,
-  values: {
-    readonly port: number | null;
-    readonly socket: string | null;
-    readonly instance: string;
-    readonly home: string;
-  },
-) => readonly [string, ...string[]];
 
 export interface WaitingApproval {
   readonly id: string;

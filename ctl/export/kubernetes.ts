@@ -4,7 +4,7 @@
 import type { HealthCheck } from "../../config/config.ts";
 import { CODE, type ExportedService, type ExportRequest, exportedServices, objectName, PORT } from "./plan.ts";
 
-export type KubernetesObject = Readonly<Record<string, unknown>> & {
+type KubernetesObject = Readonly<Record<string, unknown>> & {
   readonly apiVersion: string;
   readonly kind: string;
 };
@@ -12,7 +12,7 @@ export type KubernetesObject = Readonly<Record<string, unknown>> & {
 const MIB = 2 ** 20;
 const DEFAULT_REQUEST_BYTES = 256 * MIB;
 /** The secret all manifests name; its keys are variable names. Made by hand, see the head of the output. */
-export const SECRET = "owl";
+const SECRET = "owl";
 
 /** All objects for `request`: migration Job first, then per service Deployment, budget, Service, and the Ingress. */
 export function kubernetesObjects(request: ExportRequest): readonly KubernetesObject[] {

@@ -20,9 +20,9 @@ export type Step =
   | { readonly do: "run"; readonly argv: readonly [string, ...string[]]; readonly mayFail: boolean };
 
 export const HOME = "/var/lib/owl";
-export const RUN = "/run/owl";
+const RUN = "/run/owl";
 export const ETC = "/etc/owl";
-export const CURRENT = join(HOME, "current");
+const CURRENT = join(HOME, "current");
 export const CONFIG_FILE = join(ETC, "owl.yaml");
 export const UNITS = ["/etc/systemd/system/owl.service", "/etc/systemd/system/owl.socket"] as const;
 const SYSUSERS = "/etc/sysusers.d/owl.conf";

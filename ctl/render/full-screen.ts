@@ -3,7 +3,7 @@
 import type { Terminal } from "./terminal.ts";
 import { cut } from "./width.ts";
 
-export interface FullScreen {
+interface FullScreen {
   draw(lines: readonly string[]): void;
   close(): void;
 }

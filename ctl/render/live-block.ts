@@ -6,7 +6,7 @@ import { cut } from "./width.ts";
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-export interface LiveBlock {
+interface LiveBlock {
   /** A line that stays, above the block. */
   above(line: string): void;
   /** Draws a last time and leaves the block where it is. */

@@ -113,7 +113,7 @@ export function exitText(exit: LastExit, text: Text, nowMs: number): string {
 }
 
 /** A rollout in a few lines: headline, then the steps that run or failed. */
-export function rolloutLines(rollout: Rollout, { text, paint, nowMs }: StatusContext): string[] {
+function rolloutLines(rollout: Rollout, { text, paint, nowMs }: StatusContext): string[] {
   const done = rollout.steps.filter((step) => ["done", "skipped"].includes(step.state)).length;
   const end = rollout.endedAt === null ? nowMs : Date.parse(rollout.endedAt);
   const state = paint(text.rollout.states[rollout.state], rolloutColour(rollout.state));

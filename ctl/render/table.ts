@@ -2,7 +2,7 @@
 
 import { pad, widthOf } from "./width.ts";
 
-export interface Column {
+interface Column {
   readonly title: string;
   readonly align?: "left" | "right";
 }

@@ -1,6 +1,6 @@
 // Why a running job's signal was aborted. The first cause wins: an AbortController keeps its first reason.
 
-export const ABORT_CAUSES = ["stopped", "cut", "limit", "lostClaim"] as const;
+const ABORT_CAUSES = ["stopped", "cut", "limit", "lostClaim"] as const;
 /** stopped: by the user. cut: the drain's finish time is over. limit: turn.limit passed. lostClaim: another one ended it. */
 export type AbortCause = (typeof ABORT_CAUSES)[number];
 

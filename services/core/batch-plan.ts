@@ -30,7 +30,7 @@ export interface BatchPlan {
 }
 
 /** What earlier transcriptions took, and how many run at once. */
-export interface Pace {
+interface Pace {
   /** Finished transcriptions looked at, their bytes and the time a worker spent on them. */
   readonly finished: number;
   readonly bytes: number;
@@ -39,7 +39,7 @@ export interface Pace {
   readonly lanes: number;
 }
 
-export const RECORDING_ENDINGS = [
+const RECORDING_ENDINGS = [
   "wav wave mp3 m4a m4b mp4 m4v mov aac flac ogg oga ogv opus webm weba mka mkv avi wma wmv amr 3gp 3g2 aif aiff caf",
   "mpg mpeg mpga mp2 ts mts m2ts flv f4v ac3 au",
 ].flatMap((line) => line.split(" "));
@@ -48,7 +48,7 @@ const ENDINGS = new Set(RECORDING_ENDINGS);
 const MAX_ITEMS = 50_000;
 
 /** The ending of a file name in small letters, without the dot; "" when there is none. */
-export function endingOf(name: string): string {
+function endingOf(name: string): string {
   const dot = name.lastIndexOf(".");
   return dot <= 0 ? "" : name.slice(dot + 1).toLowerCase();
 }
@@ -58,7 +58,7 @@ export function nameOf(path: string): string {
 }
 
 /** Why this file is no item, or null when it is one. */
-export function skipReason(file: FoundFile, maxBytes: number): string | null {
+function skipReason(file: FoundFile, maxBytes: number): string | null {
   if (file.refused !== null) return file.refused;
   const ending = endingOf(nameOf(file.path));
   if (file.recording !== true && !ENDINGS.has(ending)) {

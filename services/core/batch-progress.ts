@@ -8,7 +8,7 @@ export const ITEM_STATES = ["queued", "running", "done", "failed", "cancelled"] 
 export type ItemState = (typeof ITEM_STATES)[number];
 export type BatchCounts = Readonly<Record<ItemState, number>>;
 
-export const BATCH_STATES = ["running", "paused", "done", "failed", "cancelled"] as const;
+const BATCH_STATES = ["running", "paused", "done", "failed", "cancelled"] as const;
 export type BatchState = (typeof BATCH_STATES)[number];
 
 export interface BatchFacts {
@@ -22,7 +22,7 @@ export interface BatchFacts {
   readonly marks: readonly number[];
 }
 
-export interface BatchProgress {
+interface BatchProgress {
   readonly progress: number;
   /** Items a second over the last finished ones, null before the first. */
   readonly throughput: number | null;
@@ -34,7 +34,7 @@ export interface BatchProgress {
 /** How many of the last finished items speak for the present speed, at most. */
 export const RECENT = 50;
 
-export function totalOf(counts: BatchCounts): number {
+function totalOf(counts: BatchCounts): number {
   return ITEM_STATES.reduce((sum, state) => sum + counts[state], 0);
 }
 

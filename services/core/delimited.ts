@@ -1,6 +1,6 @@
 // Reads the beginning of a CSV or TSV text. Pure: text in, columns, first rows and the number of rows out.
 
-export interface Delimited {
+interface Delimited {
   readonly columns: readonly string[];
   /** The first rows after the columns' names. */
   readonly rows: readonly (readonly string[])[];

@@ -39,7 +39,7 @@ export function wantedStates(filter: JobFilter): readonly { readonly kind: JobKi
  * again: the same job waits once more. anew: another job with the same request, since this kind's end is final. never:
  * its tools may have acted, so that only its owner asks again.
  */
-export type Retry = "again" | "anew" | "never";
+type Retry = "again" | "anew" | "never";
 
 export const kindRetry = {
   chat: "never",
@@ -48,7 +48,7 @@ export const kindRetry = {
   "schema-analysis": "anew",
 } as const satisfies Record<JobKind, Retry>;
 
-export interface JobActs {
+interface JobActs {
   readonly stop: boolean;
   readonly retry: "again" | "anew" | null;
 }

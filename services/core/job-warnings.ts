@@ -18,7 +18,7 @@ export interface KindFigures {
   readonly measured: number;
 }
 
-export interface JobWarning {
+interface JobWarning {
   readonly what: "waitsLong" | "runsLong" | "withoutWorker";
   /** How many jobs without a worker; else null. */
   readonly count: number | null;
@@ -27,7 +27,7 @@ export interface JobWarning {
   readonly limitMs: number | null;
 }
 
-export interface JobLimits {
+interface JobLimits {
   readonly claimMs: number;
   /** A turn's limit; the other kinds have none. */
   readonly turnLimitMs: number;
@@ -58,7 +58,7 @@ export function jobWarnings(figures: KindFigures, limits: JobLimits): readonly J
   return warnings;
 }
 
-export interface KindReport extends KindFigures {
+interface KindReport extends KindFigures {
   readonly warnings: readonly JobWarning[];
 }
 

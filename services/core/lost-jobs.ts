@@ -2,13 +2,13 @@
 
 import type { JobKindRow } from "./job-kinds.ts";
 
-export interface LostJob {
+interface LostJob {
   /** How often a worker was lost under this job before. */
   readonly losses: number;
   readonly stopRequested: boolean;
 }
 
-export type LostVerdict =
+type LostVerdict =
   | { readonly verdict: "requeue"; readonly reason: string }
   | { readonly verdict: "fail"; readonly reason: string }
   | { readonly verdict: "stop"; readonly reason: string };

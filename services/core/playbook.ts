@@ -2,8 +2,8 @@
 // playbook, a step's input with its references filled in, and what is known of a run that was cut.
 // Invariant: a playbook without problems refers only to steps before the referring one, and names only known tools.
 
-export const PLAYBOOK_TOOLS = ["sql", "http", "mail", "ticket"] as const;
-export type PlaybookTool = (typeof PLAYBOOK_TOOLS)[number];
+const PLAYBOOK_TOOLS = ["sql", "http", "mail", "ticket"] as const;
+type PlaybookTool = (typeof PLAYBOOK_TOOLS)[number];
 
 export interface PlaybookStep {
   readonly id: string;
@@ -11,7 +11,7 @@ export interface PlaybookStep {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-export interface PlaybookProblem {
+interface PlaybookProblem {
   /** The step's id (or its place, `#2`), null where the playbook itself is wrong. */
   readonly step: string | null;
   readonly field: string;
@@ -28,7 +28,7 @@ const required = (type: FieldType): Field => ({ type, required: true });
 const optional = (type: FieldType): Field => ({ type, required: false });
 
 /** What each tool takes. */
-export const toolFields = {
+const toolFields = {
   sql: { dataSource: required("text"), sql: required("text"), values: optional("list") },
   http: {
     url: required("text"),
@@ -171,7 +171,7 @@ function referencesIn(value: unknown, field = ""): readonly Reference[] {
   return [...entries].flatMap(([key, one]) => referencesIn(one, field === "" ? String(key) : `${field}.${key}`));
 }
 
-export type Filled =
+type Filled =
   | { readonly ok: true; readonly input: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly reason: string };
 
@@ -215,7 +215,7 @@ function asText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-export const STEP_STATES = ["waiting", "started", "finished", "failed", "unknown"] as const;
+const STEP_STATES = ["waiting", "started", "finished", "failed", "unknown"] as const;
 export type StepState = (typeof STEP_STATES)[number];
 
 /** What is told of a step: one that was started and never finished is unknown as soon as its run has ended. */

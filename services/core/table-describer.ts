@@ -2,7 +2,7 @@
 // Invariant: what it says follows from the catalogue and the sample rows; it guesses no meaning.
 import type { Language } from "../../config/language.ts";
 
-export interface DescribedColumn {
+interface DescribedColumn {
   readonly name: string;
   readonly type: string;
   readonly nullable: boolean;
@@ -11,7 +11,7 @@ export interface DescribedColumn {
   readonly refersTo: string | null;
 }
 
-export interface DescribedTable {
+interface DescribedTable {
   readonly table: string;
   readonly kind: string;
   readonly rowsAbout: number | null;

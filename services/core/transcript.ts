@@ -14,7 +14,7 @@ export interface Segment extends SegmentSpan {
 /** A recording up to this length is one segment. */
 export const SHORT_MS = 45_000;
 /** Length aimed at; a cut moves to a pause at most REACH_MS away. */
-export const SEGMENT_MS = 30_000;
+const SEGMENT_MS = 30_000;
 const REACH_MS = 8_000;
 
 export interface Pause {

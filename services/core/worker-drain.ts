@@ -6,7 +6,7 @@
 import type { JobKind, TurnConfig } from "../../config/config.ts";
 import { jobKinds } from "./job-kinds.ts";
 
-export interface DrainDeadlines {
+interface DrainDeadlines {
   /** Budget kinds are aborted. */
   readonly abortAtMs: number;
   /** Budget kinds that still run (deaf to their signal) are ended in the database without them. */
@@ -25,7 +25,7 @@ export function drainDeadlines(turn: TurnConfig, graceMs: number): DrainDeadline
   };
 }
 
-export type StopRule = "budget" | "handBack" | "runOn";
+type StopRule = "budget" | "handBack" | "runOn";
 
 /** What a kind does on SIGTERM under this configuration: `transcription.onStop: finish` lets it run on. */
 export function stopRule(kind: JobKind, transcriptionOnStop: "handBack" | "finish"): StopRule {

@@ -2,7 +2,7 @@
 
 import type { Sql } from "./pool.ts";
 
-export interface LiveTurnRow {
+interface LiveTurnRow {
   readonly turnId: string;
   readonly conversationId: string;
   /** Number of its last stored event. */
@@ -28,7 +28,7 @@ export async function listLiveTurns(
   return { turns, at: rows[0]?.at ?? "" };
 }
 
-export interface FeedEventRow {
+interface FeedEventRow {
   readonly turnId: string;
   readonly conversationId: string;
   readonly seq: number;

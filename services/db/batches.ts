@@ -75,7 +75,7 @@ export async function listSkipped(sql: Sql, id: string): Promise<readonly Skippe
   return rows[0]?.skipped ?? [];
 }
 
-export interface NewBatchItem {
+interface NewBatchItem {
   readonly id: string;
   readonly queueJob: string;
   readonly item: PlannedItem & { readonly uploadId?: string };
@@ -205,7 +205,7 @@ export async function pauseBatch(sql: Sql, id: string): Promise<readonly string[
   return rows.map((row) => row.queueJob);
 }
 
-export interface Requeued {
+interface Requeued {
   readonly id: string;
   readonly queueJob: string;
   readonly format: number;

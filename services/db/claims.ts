@@ -14,7 +14,7 @@ export interface Claim extends QueuedJob {
 
 const table = (kind: JobKind): string => `owl.${jobKindRow(kind).table}`;
 
-export interface Claimed {
+interface Claimed {
   readonly claims: readonly Claim[];
   /** Queue jobs whose row no longer waits under them: they may be cleared away. */
   readonly stale: readonly QueuedJob[];

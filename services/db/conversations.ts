@@ -40,7 +40,7 @@ export async function insertConversation(
   return rows[0] as ConversationRow;
 }
 
-export interface ConversationQuery {
+interface ConversationQuery {
   readonly accountId: string;
   readonly archived: boolean;
   /** Words looked for in titles, questions and answers; null: all. */
@@ -76,7 +76,7 @@ export async function listConversations(sql: Sql, query: ConversationQuery): Pro
   return rows;
 }
 
-export interface ConversationChange {
+interface ConversationChange {
   readonly title?: string;
   readonly pinned?: boolean;
   readonly archived?: boolean;

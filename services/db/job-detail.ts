@@ -5,7 +5,7 @@ import type { JobKind } from "../../config/config.ts";
 import { type StepState, shownStepState } from "../core/playbook.ts";
 import type { Sql } from "./pool.ts";
 
-export interface JobDetail {
+interface JobDetail {
   readonly payload: Readonly<Record<string, unknown>>;
   readonly result: Readonly<Record<string, unknown>>;
 }

@@ -4,7 +4,7 @@
 import pg from "pg";
 import type { Clock } from "../../config/time.ts";
 
-export const CHANNELS = ["owl_jobs", "owl_stop", "owl_turn", "owl_worker_gone", "owl_observe"] as const;
+const CHANNELS = ["owl_jobs", "owl_stop", "owl_turn", "owl_worker_gone", "owl_observe"] as const;
 /**
  * owl_jobs: a kind has new work (payload: kind). owl_stop: a stop was asked for (kind:id). owl_turn: a turn has new
  * events (turn id). owl_worker_gone: worker id. owl_observe: a batch, transcription or run moved (table:id).
@@ -21,7 +21,7 @@ export interface Listener {
   isListening(): boolean;
 }
 
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly url: string;
   readonly channels: readonly Channel[];
   readonly clock: Clock;

@@ -7,7 +7,7 @@ import type { Clock } from "../../config/time.ts";
 import type { Channel } from "./listen.ts";
 import type { Sql } from "./pool.ts";
 
-export interface Notifications {
+interface Notifications {
   /** Sends it soon, together with others; the same one is sent once. */
   note(channel: Channel, payload: string): void;
   /** Resolves when what was noted is sent or given up. */

@@ -16,7 +16,7 @@ export interface Pulse {
 /** What a beat needs of a connection. */
 export type PulseClient = Pick<pg.Client, "query" | "end">;
 
-export interface PulseOptions {
+interface PulseOptions {
   readonly url: string;
   /** Tests: how a connection is made. */
   readonly connect?: () => Promise<PulseClient>;

@@ -14,7 +14,7 @@ import type { Database } from "./pool.ts";
 import type { JobQueue } from "./queue.ts";
 import { countReclaimed, findSilentWorkers, markSilentWorkers } from "./workers.ts";
 
-export interface ReclaimerDeps {
+interface ReclaimerDeps {
   readonly db: Database;
   readonly queue: JobQueue;
   readonly listener: Pick<Listener, "on">;

@@ -17,13 +17,13 @@ export interface SchemaAnalysisRow {
   readonly cursor: string;
 }
 
-export interface ColumnDescription {
+interface ColumnDescription {
   readonly name: string;
   readonly type: string;
   readonly description: string;
 }
 
-export interface TableDescription {
+interface TableDescription {
   readonly schema: string;
   readonly table: string;
   readonly description: string;
@@ -142,7 +142,7 @@ export async function stopQueuedAnalysis(sql: Sql, id: string): Promise<{ queueJ
 }
 
 /** An analysis that failed or was stopped, and what it was asked for by whom. */
-export interface EndedAnalysis {
+interface EndedAnalysis {
   readonly id: string;
   readonly accountId: string;
   readonly dataSource: string;

@@ -11,7 +11,7 @@ export async function findSystemStatus(sql: Sql): Promise<{ status: unknown; age
   return rows[0] ?? null;
 }
 
-export interface OfferRow {
+interface OfferRow {
   readonly version: string;
   readonly notes: string;
   readonly manifest: Readonly<Record<string, unknown>>;
@@ -27,7 +27,7 @@ export async function listOffers(sql: Sql): Promise<readonly OfferRow[]> {
   return rows;
 }
 
-export interface RollbackRow {
+interface RollbackRow {
   readonly version: string;
   readonly plan: Readonly<Record<string, unknown>>;
   /** When owld counted. */
@@ -42,7 +42,7 @@ export async function listRollbacks(sql: Sql): Promise<readonly RollbackRow[]> {
 
 export type ApprovalKind = "update" | "restart" | "rollback";
 
-export interface ApprovalRow {
+interface ApprovalRow {
   readonly id: string;
   readonly kind: ApprovalKind;
   readonly version: string | null;

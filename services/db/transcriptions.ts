@@ -194,7 +194,7 @@ export async function cancelQueuedTranscription(sql: Sql, id: string): Promise<{
 }
 
 /** An item that waits again, with its new queue job. */
-export interface RetriedTranscription {
+interface RetriedTranscription {
   readonly id: string;
   readonly queueJob: string;
   readonly format: number;

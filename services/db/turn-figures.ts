@@ -4,7 +4,7 @@ import { JOB_KINDS, type JobKind } from "../../config/config.ts";
 import { jobKindRow } from "../core/job-kinds.ts";
 import type { Sql } from "./pool.ts";
 
-export interface TurnFigure {
+interface TurnFigure {
   readonly outcome: "answered" | "stopped" | "failed";
   readonly count: number;
   readonly p50Ms: number;
@@ -28,7 +28,7 @@ export async function turnFigures(sql: Sql, sinceMs: number): Promise<readonly T
   return rows;
 }
 
-export interface QueueFigure {
+interface QueueFigure {
   readonly kind: JobKind;
   readonly queued: number;
   readonly running: number;
@@ -53,7 +53,7 @@ export async function queueFigures(sql: Sql): Promise<readonly QueueFigure[]> {
 /** Ends of the histogram's bars, s; the finish budget is made one of them, so that it lies between two bars. */
 const BAR_ENDS_S = [1, 3, 10, 30, 60, 120, 180, 300, 600, 1_800];
 
-export interface HistogramBar {
+interface HistogramBar {
   readonly fromMs: number;
   /** null: everything longer. */
   readonly toMs: number | null;

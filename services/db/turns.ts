@@ -38,7 +38,7 @@ const TURN_EVENTS = `LEFT JOIN LATERAL (
            jsonb_agg(v.data ORDER BY v.seq) FILTER (WHERE v.kind = 'tool') AS tools
       FROM owl.turn_event v WHERE v.turn_id = t.id) e ON true`;
 
-export interface NewTurn {
+interface NewTurn {
   readonly id: string;
   readonly conversationId: string;
   readonly accountId: string;
@@ -138,7 +138,7 @@ export async function appendTurnEvents(
   return rows[0]?.seq ?? null;
 }
 
-export interface TurnEnding {
+interface TurnEnding {
   readonly state: TurnEndState;
   readonly cause: TurnCause;
   readonly message: string | null;
@@ -228,7 +228,7 @@ export async function queuePosition(sql: Sql, id: string): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-export interface TurnEventRow {
+interface TurnEventRow {
   readonly seq: number;
   readonly kind: "state" | "delta" | "tool" | "end";
   readonly data: Readonly<Record<string, unknown>>;
@@ -261,7 +261,7 @@ export async function forgetDeltas(sql: Sql, days: number): Promise<number> {
   return rowCount ?? 0;
 }
 
-export interface TurnToAnswer {
+interface TurnToAnswer {
   readonly accountId: string;
   readonly text: string;
   /** The conversation's earlier turns, oldest first, at most 30. */

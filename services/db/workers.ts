@@ -61,16 +61,7 @@ export async function deregisterWorker(sql: Sql, id: string, counts: WorkerCount
   ]);
 }
 
-/** Marks a worker as gone (idempotent): its row's trigger wakes the reclaimers. */
-export async function markWorkerGone(sql: Sql, id: string): Promise<boolean> {
-  const { rowCount } = await sql.query(
-    "UPDATE owl.worker SET gone_at = clock_timestamp() WHERE id = $1 AND gone_at IS NULL AND stopped_at IS NULL",
-    [id],
-  );
-  return rowCount === 1;
-}
-
-export interface SilentWorkers {
+interface SilentWorkers {
   readonly ids: readonly string[];
   /** When they were looked at, by the database's clock. */
   readonly readAt: Date;
@@ -108,7 +99,7 @@ export async function countReclaimed(sql: Sql, id: string): Promise<void> {
   await sql.query("UPDATE owl.worker SET reclaimed = reclaimed + 1 WHERE id = $1", [id]);
 }
 
-export interface WorkerRow {
+interface WorkerRow {
   readonly id: string;
   readonly release: string;
   readonly state: "active" | "draining" | "stalled";

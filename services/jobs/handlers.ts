@@ -8,7 +8,7 @@ import { createPlaybookHandler } from "./playbook/handler.ts";
 import { createSchemaAnalysisHandler } from "./schema-analysis/handler.ts";
 import { createTranscriptionHandler } from "./transcription/handler.ts";
 
-export interface HandlerDeps {
+interface HandlerDeps {
   readonly config: AppConfig;
   readonly sources: Sources;
 }

@@ -8,14 +8,14 @@ import { delimiter, isAbsolute, join } from "node:path";
 import { OwlError } from "../../config/errors.ts";
 import type { Clock } from "../../config/time.ts";
 
-export interface ProgramResult {
+interface ProgramResult {
   readonly code: number | null;
   readonly stdout: string;
   /** The last 4 KiB. */
   readonly stderr: string;
 }
 
-export interface ProgramRun {
+interface ProgramRun {
   readonly argv: readonly [string, ...string[]];
   readonly signal: AbortSignal;
   readonly clock: Clock;

@@ -9,7 +9,7 @@ import { DEMO_SCHEMA } from "./demo-schema.ts";
 const DATABASE = "owl_demo";
 const READER = "owl_demo_reader";
 
-export interface DemoWanted {
+interface DemoWanted {
   readonly db: Database;
   readonly random: Random;
   /** The metastore's URL: same server. */
@@ -111,7 +111,7 @@ async function fill(url: string): Promise<void> {
 }
 
 /** `url` with another user, password or database; keeps where the server is. */
-export function urlOf(
+function urlOf(
   url: string,
   change: { readonly user?: string; readonly password?: string; readonly database?: string },
 ): string {

@@ -18,7 +18,7 @@ export interface Sources {
   stop(): Promise<void>;
 }
 
-export interface SourcesDeps {
+interface SourcesDeps {
   readonly config: AppConfig;
   readonly db: Database;
   readonly clock: Clock;

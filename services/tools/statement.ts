@@ -23,7 +23,7 @@ export interface StatementResult {
   readonly elapsedMs: number;
 }
 
-export interface StatementRun {
+interface StatementRun {
   readonly sql: string;
   readonly values: readonly unknown[];
   readonly signal: AbortSignal;
@@ -47,7 +47,7 @@ const WHO = `
 const READS = /^(select|with|values|table|explain|show)\b/i;
 
 /** Throws `sql.refused` for a statement that does not begin as one that only reads. */
-export function checkStatement(sql: string): void {
+function checkStatement(sql: string): void {
   const bare = sql.replace(/^(\s|--[^\n]*(\n|$)|\/\*[\s\S]*?\*\/|\()+/, "");
   if (READS.test(bare)) return;
   throw new OwlError("sql.refused", "Only statements that read are run (SELECT, WITH, VALUES, TABLE, EXPLAIN, SHOW).");

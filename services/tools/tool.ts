@@ -2,7 +2,7 @@
 
 import type { z } from "zod";
 
-export interface ToolCall {
+interface ToolCall {
   readonly signal: AbortSignal;
   /** Whose question it is: tools see what that account may see. */
   readonly accountId: string;

@@ -8,12 +8,12 @@ import type { Listener } from "../db/listen.ts";
 import type { Database } from "../db/pool.ts";
 import type { EventStreams, StreamEvent, StreamSource } from "./event-stream.ts";
 
-export interface AccountFeeds {
+interface AccountFeeds {
   /** A source for one stream of that account; `close` when the stream is over. */
   open(accountId: string, isStillAllowed: () => Promise<boolean>): StreamSource & { close(): void };
 }
 
-export interface AccountFeedsDeps {
+interface AccountFeedsDeps {
   readonly db: Database;
   readonly listener: Listener;
   readonly streams: EventStreams;

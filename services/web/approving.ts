@@ -16,7 +16,7 @@ const ACTIONS = {
   rollback: "rollback.approved",
 } as const satisfies Record<ApprovalKind, string>;
 
-export interface NewApproval {
+interface NewApproval {
   readonly id: string;
   readonly kind: ApprovalKind;
   readonly version: string | null;

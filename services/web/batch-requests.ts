@@ -128,7 +128,7 @@ export async function enqueueBatch(
 }
 
 export const BATCH_ACTS = ["cancel", "retry", "pause", "resume"] as const;
-export type BatchAct = (typeof BATCH_ACTS)[number];
+type BatchAct = (typeof BATCH_ACTS)[number];
 
 /** Does what was asked for. Throws `batch.conflict` (409) where the batch's state does not allow it. */
 export async function actOnBatch(deps: WebDeps, batch: BatchRow, act: BatchAct): Promise<void> {

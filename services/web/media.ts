@@ -6,7 +6,7 @@ import { stat } from "node:fs/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { OwlError } from "../../config/errors.ts";
 
-export interface ByteRange {
+interface ByteRange {
   readonly start: number;
   /** The last byte, included. */
   readonly end: number;

@@ -95,7 +95,7 @@ function ofFastify(error: FastifyError): Problem | null {
 }
 
 /** What a caught error means to the caller. */
-export function problemOf(error: unknown, requestId: string): Problem {
+function problemOf(error: unknown, requestId: string): Problem {
   if (error instanceof OwlError) {
     return problem(statusOf(error.code), error.code, error.message, { next: error.next, data: error.data });
   }

@@ -16,7 +16,7 @@ import { expireUploads } from "../db/uploads.ts";
 import { forgetWorkers } from "../db/workers.ts";
 import type { Text } from "../text/text.ts";
 
-export interface Sweeper {
+interface Sweeper {
   start(): void;
   stop(): Promise<void>;
   /** Closes the turns past their claim limit; answers how many. */

@@ -8,7 +8,7 @@ import { createPulse, type Pulse } from "../db/pulse.ts";
 import type { JobQueue } from "../db/queue.ts";
 import { HEARTBEAT, type JobsByKind, type WorkerCounts } from "../db/workers.ts";
 
-export interface HeartbeatDeps {
+interface HeartbeatDeps {
   readonly id: string;
   readonly url: string;
   readonly clock: Clock;
@@ -37,7 +37,7 @@ export function createHeartbeat(deps: HeartbeatDeps): Pulse {
   });
 }
 
-export interface LeaseKeeper {
+interface LeaseKeeper {
   start(): void;
   stop(): Promise<void>;
   /** One round: refresh, then look whether the refresh arrived. */

@@ -3,7 +3,7 @@
 import { rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 
-export interface ReadySocket {
+interface ReadySocket {
   start(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import type { Clock, MonotonicMs } from "../../config/time.ts";
 import { type Claim, checkClaims } from "../db/claims.ts";
 import type { Sql } from "../db/pool.ts";
 
-export interface UnsureClaims {
+interface UnsureClaims {
   note(claim: Claim): void;
   /** Looks which of them became ours and hands those back. Repeatable; throws while the database is away. */
   settle(): Promise<void>;

@@ -14,7 +14,7 @@ import type { Handler, HandlerResult } from "../jobs/handler.ts";
 import { type JobDeps, type RunningJob, runJob } from "./running-job.ts";
 import { createUnsureClaims } from "./unsure-claims.ts";
 
-export interface WorkerDeps extends JobDeps {
+interface WorkerDeps extends JobDeps {
   readonly id: string;
   readonly config: AppConfig;
   readonly listener: Listener;

@@ -9,7 +9,7 @@ import type { Text } from "../core/text/text.ts";
 import type { Preflight } from "../ports.ts";
 import type { Journal } from "../rollouts/journal.ts";
 
-export interface Clearance {
+interface Clearance {
   /**
    * Notes for the rollout, one a warning, in the language of the record. Throws `preflight.failed` naming what failed,
    * with its command.

@@ -11,7 +11,7 @@ export const SOCKET_PATH_BYTES = 107;
 const GROUP = "owl";
 
 /** Throws `socket.pathTooLong` when the kernel cannot hold this path. */
-export function checkSocketPath(path: string): void {
+function checkSocketPath(path: string): void {
   const bytes = Buffer.byteLength(path);
   if (bytes <= SOCKET_PATH_BYTES) return;
   throw new OwlError(

@@ -22,7 +22,7 @@ import type {
 import type { Text } from "../core/text/text.ts";
 
 /** Query of GET /v1/logs. `target` null: every instance. */
-export interface LogsQuery {
+interface LogsQuery {
   readonly target: string | null;
   readonly lines: number | null;
   readonly sinceMs: number | null;

@@ -11,7 +11,7 @@ import type { RolloutRunner } from "../rollouts/record.ts";
 import type { Control } from "./control.ts";
 import { createControlServer } from "./server.ts";
 
-export interface FrontParts {
+interface FrontParts {
   readonly control: Control;
   readonly proxies: Pick<ProxySet, "counters">;
   readonly database: Pick<DatabaseService, "metastore">;
@@ -25,7 +25,7 @@ export interface FrontParts {
   readonly lifetime: AbortController;
 }
 
-export interface Front {
+interface Front {
   start(): Promise<void>;
   stop(): Promise<void>;
 }

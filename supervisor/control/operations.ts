@@ -31,7 +31,7 @@ import { unknownInstance, unknownRollout, unknownService } from "./names.ts";
 import { compareConfigs } from "./reload-diff.ts";
 import { explain, type WhyParts } from "./why.ts";
 
-export interface OperationParts extends WhyParts {
+interface OperationParts extends WhyParts {
   readonly book: InstanceBook;
   readonly instances: Instances;
   readonly rollouts: RolloutRunner;

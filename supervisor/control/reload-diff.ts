@@ -6,7 +6,7 @@ import { inOrder } from "../core/rollout-plan.ts";
 import type { Text } from "../core/text/text.ts";
 import { configHash } from "../instances/launch.ts";
 
-export interface ReloadDiff {
+interface ReloadDiff {
   /** In the order of the new configuration, the oldest of each service first. */
   readonly replaced: readonly Instance[];
   /** Empty: nothing differs. */

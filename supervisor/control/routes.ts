@@ -7,7 +7,7 @@ import type { Text } from "../core/text/text.ts";
 import type { Control } from "./control.ts";
 import * as shapes from "./schemas.ts";
 
-export interface RouteInput {
+interface RouteInput {
   readonly control: Control;
   /** Path parameters, decoded. */
   readonly params: Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ export interface RouteInput {
   readonly signal: AbortSignal;
 }
 
-export type Answer =
+type Answer =
   | { readonly kind: "json"; readonly status: number; readonly body: unknown }
   | { readonly kind: "lines"; readonly lines: AsyncIterable<unknown> };
 

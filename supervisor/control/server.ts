@@ -19,7 +19,7 @@ import { ROUTES, type Route } from "./routes.ts";
 const BODY_BYTES = 1_048_576;
 const APP = "/v1/app/";
 
-export interface ControlServerParts {
+interface ControlServerParts {
   readonly control: Control;
   readonly socketPath: string;
   readonly version: string;
@@ -31,7 +31,7 @@ export interface ControlServerParts {
   readonly failed: (error: Error, request: string) => void;
 }
 
-export interface ControlServer {
+interface ControlServer {
   /** Resolves when it listens. Throws as listenAt does. */
   start(): Promise<void>;
   /** Ends every stream, lets answers that are being written finish, removes the socket. Tolerates twice. */

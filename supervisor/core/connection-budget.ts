@@ -6,7 +6,7 @@ import type { Sentence } from "./text/text.ts";
 /** Kept free for owld's own pool, migrations and cancel requests. */
 export const OWN_CONNECTIONS = 5;
 
-export interface DeclaredService {
+interface DeclaredService {
   readonly name: string;
   readonly replicas: number;
   /** Declared maximum of PostgreSQL connections per instance. */
@@ -23,17 +23,17 @@ export interface ConnectionBudget {
   readonly verdict: "ok" | "warn" | "fail";
 }
 
-export type Admission =
+type Admission =
   | { readonly admitted: true; readonly sum: number }
   | { readonly admitted: false; readonly sum: number; readonly limit: number };
 
 /** Declared connections of every replica of every service. */
-export function steadySum(services: readonly DeclaredService[]): number {
+function steadySum(services: readonly DeclaredService[]): number {
   return services.reduce((sum, service) => sum + service.replicas * service.connections, 0);
 }
 
 /** The steady sum with `width` instances more of the service that declares the most. */
-export function surgeSum(services: readonly DeclaredService[], width = 1): number {
+function surgeSum(services: readonly DeclaredService[], width = 1): number {
   const running = services.filter((service) => service.replicas > 0);
   return steadySum(services) + width * Math.max(0, ...running.map((service) => service.connections));
 }
@@ -59,18 +59,6 @@ export function overDeclared(
     if (open <= declared) return [];
     return [({ warnings }) => warnings.overDeclared(id, open, declared, service)];
   });
-}
-
-/**
- * How many instances of `service` may run above its replicas at once, 0 to replicas: as many as the limit admits
- * while every other service runs all its replicas.
- */
-export function widestSurge(services: readonly DeclaredService[], service: string, limit: number | null): number {
-  const found = services.find((candidate) => candidate.name === service);
-  if (!found) return 0;
-  if (limit === null || found.connections === 0) return found.replicas;
-  const room = limit - OWN_CONNECTIONS - steadySum(services);
-  return Math.min(found.replicas, Math.max(0, Math.floor(room / found.connections)));
 }
 
 /**

@@ -13,7 +13,7 @@ import type { Recorded } from "./text/recorded-en.ts";
 const PATIENCE_MS = 30_000;
 
 /** A service, or the proxy: a place to be filled like any other. */
-export interface ServiceFacts {
+interface ServiceFacts {
   readonly name: string;
   /** How many there should be now: replicas, less those an operator stopped, 0 when the service is stopped. */
   readonly wanted: number;
@@ -221,7 +221,7 @@ function stepRollout(world: World): Action[] {
  * May one more instance of the service run beside all that live, draining ones too? When nothing is on its way out
  * there is nothing to wait for: then a surge of one goes on, which was said before the start.
  */
-export function mayStart(world: World, service: ServiceFacts): boolean {
+function mayStart(world: World, service: ServiceFacts): boolean {
   if (service.connections === 0 && service.memoryBytes === null) return true;
   const living = world.instances.filter(isLiving);
   if (!living.some(({ wanted }) => wanted === "down")) return true;

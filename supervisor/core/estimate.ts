@@ -29,7 +29,7 @@ export function estimateRollout(services: readonly ServiceTimes[]): Estimate {
 }
 
 /** A service whose number of instances changes from `from` to `to`. */
-export type CountTimes = ServiceTimes & { readonly from: number; readonly to: number };
+type CountTimes = ServiceTimes & { readonly from: number; readonly to: number };
 
 /** What is added starts at once, what is too much drains at once: as long as the slowest service takes. */
 export function estimateCounts(services: readonly CountTimes[]): Estimate {

@@ -2,7 +2,7 @@
 
 import { invariant } from "../../config/errors.ts";
 
-export interface CommandValues {
+interface CommandValues {
   readonly port: number | null;
   readonly socket: string | null;
   readonly instance: string;

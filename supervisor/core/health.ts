@@ -4,13 +4,13 @@
 import type { InstanceState } from "../../config/control-api.ts";
 
 /** Checks in a row that must fail before a ready instance leaves the table. */
-export const FAILURES_TO_LEAVE = 3;
+const FAILURES_TO_LEAVE = 3;
 /** Between checks until the first success. */
 export const STARTING_INTERVAL_MS = 100;
 /** An unhealthy instance is replaced when it stays so for this long. */
 export const UNHEALTHY_LIMIT_MS = 30_000;
 
-export interface HealthVerdict {
+interface HealthVerdict {
   readonly failures: number;
   readonly event: "passed" | "failing" | null;
 }

@@ -32,7 +32,7 @@ export const INSTANCE_MOVES: MoveTable<InstanceState, InstanceEvent> = {
 };
 
 /** How far it is on its way out, beside its state. */
-export type Leaving =
+type Leaving =
   /** Leaves the routing table; every proxy must acknowledge. */
   | "unrouting"
   /** Out of the table; waits until nothing is in flight, or the drain timeout. */
@@ -42,12 +42,12 @@ export type Leaving =
   | "signalled";
 
 /** An instant of this boot's monotonic clock that every tick looks at again. */
-export interface Deadline {
+interface Deadline {
   readonly kind: "health" | "idle" | "grace" | "backoff" | "unhealthy";
   readonly atMs: MonotonicMs;
 }
 
-export interface InstanceIdentity {
+interface InstanceIdentity {
   readonly pid: number;
   readonly startTicks: string;
   readonly bootId: string;
@@ -96,10 +96,10 @@ export interface Instance {
 }
 
 /** The proxy's name among the services; a team's own cannot be called so. */
-export const PROXY = "proxy";
+const PROXY = "proxy";
 
 /** The counter its numbers come from. */
-export const counterOf = (service: string): string => (service === PROXY ? PROXY : `instance ${service}`);
+const counterOf = (service: string): string => (service === PROXY ? PROXY : `instance ${service}`);
 
 type Fresh = Pick<Instance, "id" | "service" | "number" | "release" | "startedAt" | "startedMs" | "bootId" | "stop">;
 

@@ -86,7 +86,7 @@ function parentsOf(path: string): string[] {
 }
 
 /** What is wrong with a path, by its phrase in the catalogues. */
-export type BadPath = keyof Text["refused"]["release"]["badPath"];
+type BadPath = keyof Text["refused"]["release"]["badPath"];
 
 /** Why `path` may not stand in a release, or null: absolute, climbing, empty or doubled parts, control characters. */
 export function badPath(path: string): BadPath | null {

@@ -22,7 +22,7 @@ export interface AppliedMigration {
   readonly compatible: boolean;
 }
 
-export type MigrationPlan =
+type MigrationPlan =
   | { readonly verdict: "upToDate"; readonly version: number }
   | {
       readonly verdict: "pending";

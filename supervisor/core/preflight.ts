@@ -113,11 +113,6 @@ export function judgePreflight(facts: PreflightFacts, words: Text): readonly Pre
   ];
 }
 
-/** Whether anything in it forbids a restart or an update. */
-export function hasFailure(lines: readonly PreflightLine[]): boolean {
-  return lines.some((line) => line.verdict === "FAIL");
-}
-
 /** About updates, the proxy's load or the stop of everything: the same before and after a restart. */
 const NOT_OF_RESTART: ReadonlySet<string> = new Set([
   "disk-release",

@@ -4,13 +4,13 @@
 import type { MonotonicMs } from "../../config/time.ts";
 import type { Recorded } from "./text/recorded-en.ts";
 
-export const CEILING_MS = 30_000;
+const CEILING_MS = 30_000;
 /** Ready for so long, and the pause starts at 0 again. */
-export const CALM_MS = 60_000;
+const CALM_MS = 60_000;
 const LOOP_CRASHES = 5;
 const LOOP_WINDOW_MS = 60_000;
 
-export interface RestartVerdict {
+interface RestartVerdict {
   readonly delayMs: number;
   /** How many tries in a row this is. */
   readonly attempt: number;

@@ -52,7 +52,7 @@ export function inOrder(instances: readonly Instance[], order: readonly string[]
 }
 
 const ACTIONS = ["start", "ready", "route", "drain", "stop"] as const;
-export type StepAction = (typeof ACTIONS)[number];
+type StepAction = (typeof ACTIONS)[number];
 
 /** The steps of replacing these, all waiting. `instance` of start, ready and route is known once it is started. */
 export function planSteps(targets: readonly Instance[], routed: (service: string) => boolean): readonly RolloutStep[] {

@@ -8,7 +8,7 @@ export interface ServiceStanding {
   readonly crashLooping: boolean;
 }
 
-export interface StateFacts {
+interface StateFacts {
   readonly services: readonly ServiceStanding[];
   readonly rolling: boolean;
   readonly stopping: boolean;

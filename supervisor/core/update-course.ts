@@ -10,7 +10,7 @@ import type { Recorded } from "./text/recorded-en.ts";
 import type { UpdatePlanned, UpdateStepName } from "./update-plan.ts";
 
 export const BACK_STEPS = ["drainBack", "closeBack", "restore", "replaceBack"] as const;
-export type BackStepName = (typeof BACK_STEPS)[number];
+type BackStepName = (typeof BACK_STEPS)[number];
 export type CourseStep = UpdateStepName | BackStepName;
 
 export interface ReleaseRef {
@@ -54,7 +54,7 @@ export interface Outcome {
   readonly isWhole: boolean;
 }
 
-export type Next = { readonly next: "step"; readonly step: CourseStep } | ({ readonly next: "end" } & Outcome);
+type Next = { readonly next: "step"; readonly step: CourseStep } | ({ readonly next: "end" } & Outcome);
 
 /**
  * Steps of the way forward. By-hand rollbacks have no migration of their own; one that restores an older database takes
@@ -105,7 +105,7 @@ const UNTOUCHED: readonly CourseStep[] = ["stage", "preflight", "compare", "migr
 const SETTLED: readonly CourseStep[] = ["prune"];
 
 /** The steps back from where `course` is (its forward step while `failure` is being set). */
-export function wayBack(course: UpdateCourse): readonly CourseStep[] {
+function wayBack(course: UpdateCourse): readonly CourseStep[] {
   const at = (BACK_STEPS as readonly string[]).includes(course.step) ? null : course.step;
   if (course.ownServices || (at !== null && (UNTOUCHED.includes(at) || SETTLED.includes(at)))) return [];
   // A database that was changed incompatibly, or restored over, is put back from its copy.

@@ -27,7 +27,7 @@ export interface UpdateFacts {
   readonly databaseBytes: number | null;
 }
 
-export type UpdateSchema = "none" | "compatible" | "incompatible";
+type UpdateSchema = "none" | "compatible" | "incompatible";
 
 export interface UpdateRefused {
   readonly verdict: "refused";
@@ -103,7 +103,7 @@ export function planUpdate(facts: UpdateFacts, text: Text): UpdatePlanned | Upda
 }
 
 /** Owl itself under a team's own services: no process of theirs, no row and no schema is touched. */
-export const OWN_STEPS = ["stage", "preflight", "compare", "switch", "prune"] as const satisfies UpdateStepName[];
+const OWN_STEPS = ["stage", "preflight", "compare", "switch", "prune"] as const satisfies UpdateStepName[];
 
 function ownPlan(overlapAsked: boolean): UpdatePlanned | UpdateRefused {
   if (overlapAsked)
@@ -159,7 +159,7 @@ function schemaChange(pending: readonly ManifestMigration[], queueMigration: boo
 }
 
 /** Everything about jobs that changed; empty means that old and new workers may run together. */
-export function overlapReasons(
+function overlapReasons(
   facts: Pick<UpdateFacts, "from" | "to">,
   pending: readonly ManifestMigration[],
   queueMigration: boolean,

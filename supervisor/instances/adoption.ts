@@ -18,7 +18,7 @@ import type { Instances } from "./life.ts";
 
 const LOOK_FIRST_MS = 5_000;
 
-export interface AdoptionParts {
+interface AdoptionParts {
   readonly clock: Clock;
   readonly store: Store;
   readonly book: InstanceBook;
@@ -37,7 +37,7 @@ export interface AdoptionParts {
   readonly others: ReadonlySet<string>;
 }
 
-export interface Adopted {
+interface Adopted {
   readonly adopted: number;
   /** Marked processes nobody owns, for a warning. */
   readonly strays: readonly MarkedProcess[];

@@ -19,7 +19,7 @@ import type { Routing } from "./routing.ts";
 /** A group that is to die is sent SIGKILL again after so long. */
 const KILL_AGAIN_MS = 1_000;
 
-export interface DepartureParts {
+interface DepartureParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly store: Pick<Store, "atomically">;
@@ -35,7 +35,7 @@ export interface DepartureParts {
   readonly milestone: (instance: Instance, event: Milestone, elapsedMs: number, message?: string) => void;
 }
 
-export interface Departure {
+interface Departure {
   leave(id: string, cause: string): void;
   /** Takes the next step of one that is on its way out, when it is due. */
   advance(instance: Instance, isWatched: boolean): void;

@@ -11,7 +11,7 @@ import type { HealthProbe, ProbeResult } from "../ports.ts";
 /** Between checks of an instance that was taken out: back in by one passed check, so it is looked at often. */
 const UNHEALTHY_INTERVAL_MS = 1_000;
 
-export type SeenProbe = ProbeResult & { readonly at: string };
+type SeenProbe = ProbeResult & { readonly at: string };
 
 export interface HealthWatch {
   watch(id: string): void;
@@ -20,7 +20,7 @@ export interface HealthWatch {
   stop(): Promise<void>;
 }
 
-export interface HealthWatchParts {
+interface HealthWatchParts {
   readonly clock: Clock;
   readonly probe: HealthProbe;
   readonly instance: (id: string) => Instance | null;

@@ -10,7 +10,7 @@ import { fillCommand } from "../core/fill-command.ts";
 import type { InstanceTarget } from "../core/instance.ts";
 import type { SpawnRequest } from "../ports.ts";
 
-export interface LaunchFacts {
+interface LaunchFacts {
   readonly service: ServiceConfig;
   readonly id: string;
   readonly target: InstanceTarget;
@@ -40,7 +40,7 @@ export function exitFifo(paths: HomePaths, id: string): string {
   return join(paths.run, `${id}.fifo`);
 }
 
-export function logFile(paths: HomePaths, id: string): string {
+function logFile(paths: HomePaths, id: string): string {
   return join(paths.logs, `${id}.log`);
 }
 

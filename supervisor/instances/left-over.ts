@@ -10,7 +10,7 @@ import type { Journal } from "../rollouts/journal.ts";
 
 const PAUSE_MS = 1_000;
 
-export interface ExitedLookout {
+interface ExitedLookout {
   /** This instance's process is gone. */
   note(instance: Instance): void;
   stop(): void;

@@ -26,7 +26,7 @@ import type { HealthWatch } from "./health.ts";
 import { configHash, envHashes, exitFifo, launchRequest } from "./launch.ts";
 import type { Routing } from "./routing.ts";
 
-export interface InstanceParts {
+interface InstanceParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly store: Store;

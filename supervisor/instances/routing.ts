@@ -15,7 +15,7 @@ export interface Routing {
   stop(): void;
 }
 
-export interface RoutingParts {
+interface RoutingParts {
   readonly proxies: Pick<ProxySet, "publish">;
   readonly clock: Clock;
   /** A table was acknowledged. */

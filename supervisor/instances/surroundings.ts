@@ -26,7 +26,7 @@ const TRUST_MS = 30_000;
 /** Kept free of what the host says is available. */
 const MEMORY_SHARE = 0.9;
 
-export interface SurroundingsParts {
+interface SurroundingsParts {
   readonly clock: Clock;
   readonly book: InstanceBook;
   readonly journal: Journal;
@@ -42,7 +42,7 @@ export interface SurroundingsParts {
   readonly failed: (error: unknown) => void;
 }
 
-export interface Surroundings {
+interface Surroundings {
   start(): void;
   runOnce(): Promise<void>;
   /** Reads connections and workers again unless that was done within the last second. Never rejects. */

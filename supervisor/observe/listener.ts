@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { ListenAddress } from "../../config/config.ts";
 import { asError, OwlError } from "../../config/errors.ts";
 
-export interface MetricsListener {
+interface MetricsListener {
   /** Rejects with `listen.taken` when the port is another's. */
   start(): Promise<void>;
   stop(): Promise<void>;

@@ -9,14 +9,14 @@ import type { WorkFigures } from "../ports.ts";
 import type { RolloutTotals } from "../rollouts/totals.ts";
 import { type Metric, metricSamples } from "./samples.ts";
 
-export interface MetricsParts {
+interface MetricsParts {
   readonly status: () => Promise<Status>;
   readonly rollouts: () => RolloutTotals;
   readonly proxy: () => ProxyCounters;
   readonly work: () => Promise<WorkFigures | null>;
 }
 
-export interface Metrics {
+interface Metrics {
   /** Counts every event of a feed until it ends. */
   count(events: AsyncIterable<Pick<OwlEvent, "type" | "service">>): Promise<void>;
   text(): Promise<string>;

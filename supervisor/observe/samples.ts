@@ -6,7 +6,7 @@ import type { ProxyCounters } from "../../config/proxy-feed.ts";
 import type { WorkFigures } from "../ports.ts";
 import { type RolloutTotals, STEP_BOUNDS_S, type StepTotals } from "../rollouts/totals.ts";
 
-export interface MetricValue {
+interface MetricValue {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
   /** `_bucket`, `_sum` or `_count` of a histogram. */

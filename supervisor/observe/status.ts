@@ -17,7 +17,7 @@ import type { ServiceWishes } from "../instances/wishes.ts";
 import type { ProxySet, Usage } from "../ports.ts";
 import type { RolloutRunner } from "../rollouts/record.ts";
 
-export interface StatusFacts {
+interface StatusFacts {
   readonly version: string;
   readonly releasePath: string;
   readonly pid: number;

@@ -19,7 +19,7 @@ export async function readAccounts(file = "/etc/passwd"): Promise<readonly Accou
 }
 
 /** Lines of /etc/passwd as accounts; malformed lines are left out. */
-export function parseAccounts(passwd: string): readonly Account[] {
+function parseAccounts(passwd: string): readonly Account[] {
   return passwd.split("\n").flatMap((line) => {
     const [name, , uid, gid] = line.split(":");
     if (!name || !/^\d+$/.test(uid ?? "") || !/^\d+$/.test(gid ?? "")) return [];

@@ -22,7 +22,7 @@ export interface Binaries {
   readonly source: "configured" | "system" | "package";
 }
 
-export interface BinariesWanted {
+interface BinariesWanted {
   /** `postgres.binaries` of the configuration: "auto" or a directory. */
   readonly configured: string;
   /** Major version of an existing data directory, or null. */

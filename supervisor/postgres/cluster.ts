@@ -8,7 +8,7 @@ import type { Account } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
 import { lastLines, runProgram } from "./program.ts";
 
-export interface ClusterWanted {
+interface ClusterWanted {
   readonly binaries: Binaries;
   /** The directory `data` goes into; ours, not the account's. */
   readonly dir: string;

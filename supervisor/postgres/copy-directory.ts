@@ -13,7 +13,7 @@ import { lastLines, runProgram } from "./program.ts";
 const MARK = "copy.json";
 const ATTEMPT = ".attempt-";
 
-export interface CopyRecord {
+interface CopyRecord {
   /** Wall time, ISO 8601: writes after it are lost by a restore. */
   readonly at: string;
   readonly files: number;
@@ -22,7 +22,7 @@ export interface CopyRecord {
   readonly sha256: string;
 }
 
-export interface DirectoryCopyRequest {
+interface DirectoryCopyRequest {
   /** The stopped server's data directory. */
   readonly data: string;
   /** Where the copy goes (made; its `data` belongs to the account, the rest is ours). */

@@ -9,7 +9,7 @@ import { lastLines, runProgram } from "./program.ts";
 
 const SCHEMAS = ["owl", "pgboss"];
 
-export interface DumpRequest {
+interface DumpRequest {
   readonly url: string;
   readonly file: string;
   /** Directory of pg_dump, pg_restore and psql, or null: PATH's. */

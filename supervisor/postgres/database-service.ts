@@ -19,7 +19,7 @@ import { createUpdateDatabase } from "./update-database.ts";
 /** Between two looks whether a managed server still lives. */
 const LOOK_MS = 1_000;
 
-export interface DatabaseDeps {
+interface DatabaseDeps {
   readonly config: Config;
   readonly clock: Clock;
   readonly random: Random;

@@ -7,7 +7,7 @@ import { runProgram } from "./program.ts";
 
 const PROGRAMS = ["pg_dump", "pg_restore", "psql"];
 
-export interface DumpPrograms {
+interface DumpPrograms {
   /** The directory that holds all three. */
   readonly dir: string;
   readonly major: number;

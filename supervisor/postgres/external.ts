@@ -58,7 +58,7 @@ async function ask(url: string): Promise<ConnectionLimits> {
 }
 
 /** Host and database of a URL, without its secret. */
-export function describe(url: string): string {
+function describe(url: string): string {
   const parts = URL.parse(url.replace("@/", "@localhost/"));
   if (!parts) return "The database of database.url";
   const host = parts.searchParams.get("host") ?? parts.host;

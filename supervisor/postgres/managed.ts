@@ -40,7 +40,7 @@ export interface ManagedDeps {
   };
 }
 
-export interface ManagedServer {
+interface ManagedServer {
   readonly postmaster: Postmaster;
   readonly outcome: "started" | "adopted" | "restarted";
   /** As the role `owl`, database `owl`. */

@@ -13,7 +13,7 @@ const BOUND_MS = 2_000;
 /** Between two signs of life of the database. */
 const PING_MS = 2_000;
 
-export interface MetastoreDeps {
+interface MetastoreDeps {
   readonly url: string;
   readonly clock: Clock;
   readonly log: Pick<Logger, "info" | "warn">;

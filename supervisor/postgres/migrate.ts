@@ -12,7 +12,7 @@ import { Refusal } from "../core/text/refusal.ts";
 /** Any two owld on one database meet at this key; 0x6f776c is "owl". */
 const LOCK_KEY = 0x6f776c;
 
-export interface MigrateOptions {
+interface MigrateOptions {
   /** May migrations run that the code now running cannot live with? */
   readonly allowIncompatible: boolean;
   readonly say: (message: string) => void;

@@ -37,7 +37,7 @@ interface Mode {
 }
 
 /** May `account` pass through all these directories? By owner, group and other bits. Pure. */
-export function mayEnter(account: Account, directories: readonly Mode[]): boolean {
+function mayEnter(account: Account, directories: readonly Mode[]): boolean {
   return directories.every(({ uid, gid, mode }) => {
     const shift = uid === account.uid ? 6 : gid === account.gid ? 3 : 0;
     return (mode >> shift) % 2 === 1;

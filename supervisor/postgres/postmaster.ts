@@ -21,7 +21,7 @@ export interface Postmaster {
   readonly status: "starting" | "ready" | "stopping";
 }
 
-export interface StartPostmaster {
+interface StartPostmaster {
   readonly postgres: string;
   readonly data: string;
   readonly conf: string;
@@ -130,7 +130,7 @@ export async function clearCrashed(data: string, clock: Clock, boundMs = 20_000)
 }
 
 /** The start time of `pid`, or null when there is none or it is a zombie. */
-export async function startTicksOf(pid: number): Promise<string | null> {
+async function startTicksOf(pid: number): Promise<string | null> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   return fields[0] === "Z" || fields[0] === "X" ? null : (fields[19] ?? null);

@@ -3,7 +3,7 @@
 
 import { RELEASE_SCRIPTS, type ReleaseStep, runReleaseStep } from "./release-step.ts";
 
-export type PrepareRun = Pick<ReleaseStep, "codeRoot" | "node" | "env" | "say" | "signal">;
+type PrepareRun = Pick<ReleaseStep, "codeRoot" | "node" | "env" | "say" | "signal">;
 
 /** Runs it to its end. Throws `prepare.failed` with its last lines. */
 export async function runPrepare(run: PrepareRun): Promise<void> {

@@ -5,7 +5,7 @@ import { execa } from "execa";
 import { dropPrivileges } from "../process/user-switch.ts";
 import type { Account } from "./account.ts";
 
-export interface ProgramResult {
+interface ProgramResult {
   readonly ok: boolean;
   /** Standard output and error together, as they came. */
   readonly output: string;

@@ -9,7 +9,7 @@ import type { DatabaseService } from "../ports.ts";
 
 const RETRY_MS = 5_000;
 
-export interface DatabaseStartParts {
+interface DatabaseStartParts {
   readonly clock: Clock;
   readonly database: DatabaseService;
   readonly say: (message: string) => void;

@@ -15,7 +15,7 @@ import { findDumpPrograms } from "./dump-programs.ts";
 import { readApplied } from "./migrate.ts";
 import { RELEASE_SCRIPTS, runReleaseStep } from "./release-step.ts";
 
-export interface UpdateDatabaseParts {
+interface UpdateDatabaseParts {
   readonly clock: Clock;
   /** OWL_HOME/copies */
   readonly copies: string;

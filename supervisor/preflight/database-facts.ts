@@ -19,7 +19,7 @@ const QUICK_BOUND_MS = 1_000;
 /** Fewer answered turns say nothing about the longest ones. */
 const ENOUGH_TURNS = 20;
 
-export interface DatabaseReading {
+interface DatabaseReading {
   readonly facts: DatabaseFacts;
   readonly sizeBytes: number | null;
   readonly turnP95Ms: number | null;

@@ -20,7 +20,7 @@ import { availableMemory, clockFacts, descriptorFacts, directoryFacts, diskFacts
 /** A restart waits so long at most for what preflight says. */
 const QUICK_MS = 1_500;
 
-export interface PreflightDeps {
+interface PreflightDeps {
   readonly clock: Clock;
   /** The configuration owld runs on. */
   config(): Config;
@@ -61,7 +61,7 @@ export function createPreflight(deps: PreflightDeps): Preflight {
 }
 
 /** Everything preflight judges, read now. `quick`: what a restart by that configuration needs to know. */
-export async function gatherFacts(deps: PreflightDeps, quick: Config | null = null): Promise<PreflightFacts> {
+async function gatherFacts(deps: PreflightDeps, quick: Config | null = null): Promise<PreflightFacts> {
   const config = quick ?? deps.config();
   const path = deps.environment.PATH ?? "";
   const database = config.usesDatabase

@@ -3,7 +3,7 @@
 import { parseArgs } from "node:util";
 import { asError, OwlError } from "../../config/errors.ts";
 
-export type Arguments =
+type Arguments =
   | { readonly kind: "run"; readonly config: string | null }
   | { readonly kind: "help" }
   | { readonly kind: "version" };

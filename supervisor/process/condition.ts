@@ -1,6 +1,6 @@
 // Waiting until something holds, without polling: whoever changes a fact calls `changed`.
 
-export interface Condition {
+interface Condition {
   /** Looks at every waiting test again. */
   changed(): void;
   /** Resolves once `test` holds (at once when it does already); rejects with the signal's reason when aborted. */

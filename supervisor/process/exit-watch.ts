@@ -14,7 +14,7 @@ interface Watched {
   readonly done: () => void;
 }
 
-export interface ExitWatch {
+interface ExitWatch {
   watch(identity: ProcessIdentity, exitFifo: string): RunningProcess;
   stop(): void;
 }

@@ -12,7 +12,7 @@ import { createBounds, createLogText, type LogText, positionSince } from "./log-
 const LIMIT_BYTES = 10 * 1_048_576;
 const FOLLOW_MS = 200;
 
-export interface InstanceLogsParts {
+interface InstanceLogsParts {
   readonly directory: string;
   readonly clock: Clock;
   /** Instances whose logs must stay: everything alive, proxies too. */

@@ -25,13 +25,13 @@ import { KEPT_FILES } from "./log-text.ts";
 const KEPT_GONE = 10;
 const COPYING = ".copying";
 
-export interface LogRotation {
+interface LogRotation {
   run(): Promise<void>;
   /** Bytes of that instance's log rotated away since owld started. */
   rotatedBytes(instance: string): number;
 }
 
-export interface LogRotationParts {
+interface LogRotationParts {
   readonly directory: string;
   readonly limitBytes: number;
   readonly now: () => WallMs;

@@ -8,7 +8,7 @@ import { boundsAt, offsetSince, type TimeBounds, type TimeMark } from "../core/l
 
 export const KEPT_FILES = 4;
 
-export interface LogSegment {
+interface LogSegment {
   readonly path: string;
   readonly start: number;
   readonly end: number;
@@ -64,7 +64,7 @@ export function createLogText(directory: string, instance: string, rotated: () =
 }
 
 /** What owld noted of a file's growth; empty when nothing. */
-export function readMarks(path: string): TimeMark[] {
+function readMarks(path: string): TimeMark[] {
   let text: string;
   try {
     text = readFileSync(`${path}.times`, "utf8");

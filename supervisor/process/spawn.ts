@@ -14,7 +14,7 @@ import { createExitWatch } from "./exit-watch.ts";
 import { createProcReader, identityOf, type ProcReader } from "./proc-identity.ts";
 import { holdsAmbient, switchUser, type UserSwitch } from "./user-switch.ts";
 
-export interface SpawnerParts {
+interface SpawnerParts {
   readonly clock: Clock;
   readonly table: ProcessTable;
   readonly reader?: ProcReader;

@@ -14,7 +14,7 @@ const RETRY_MS = 20;
 const SLOW_RETRY_MS = 250;
 const QUICK_RETRIES = 250;
 
-export interface ProxyClientParts {
+interface ProxyClientParts {
   readonly clock: Clock;
   readonly feedSocket: string;
   /** The table to send on connecting; null: none yet. */
@@ -26,7 +26,7 @@ export interface ProxyClientParts {
 }
 
 /** What `succeed` asks; resolves with the new process's pid once that has our table. */
-export interface SuccessionRequest {
+interface SuccessionRequest {
   readonly settings: ProxySettings;
   readonly command: readonly string[];
   readonly stay: boolean;

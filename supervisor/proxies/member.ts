@@ -60,12 +60,12 @@ export interface MemberParts {
 }
 
 /** What the set wants to hear from a member. */
-export interface MemberHooks {
+interface MemberHooks {
   readonly currentTable: () => RoutingTable | null;
   readonly changed: (member: ProxyMember) => void;
 }
 
-export interface MemberFactory {
+interface MemberFactory {
   /** A new process on these descriptors (in order of `proxy.listen`); recorded when it resolves. */
   spawn(proxy: ProxyConfig, descriptors: readonly number[]): Promise<ProxyMember>;
   /** A new process started by `old`, on its descriptors and with its table. `stay`: `old` serves on, else it drains. */

@@ -40,7 +40,7 @@ export interface ProxyNotice {
   readonly message: string;
 }
 
-export interface ProxySetParts extends MemberParts {
+interface ProxySetParts extends MemberParts {
   readonly proxy: ProxyConfig;
   /** systemd's listening descriptors in the order of `proxy.listen`; empty: owld binds. */
   readonly listenFds: readonly number[];

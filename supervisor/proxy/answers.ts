@@ -105,7 +105,7 @@ export interface AnswerContext {
   readonly retryAfterS?: number;
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly phrase: string;
   /** Flat list of names and values, framing included; Connection is the caller's. */

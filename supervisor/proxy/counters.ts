@@ -3,7 +3,7 @@
 import type { ProxyCounters, UpstreamCounters } from "../../config/proxy-feed.ts";
 
 /** Upper bounds of the latency histogram in ms; beyond the last: `+Inf`. */
-export const LATENCY_BOUNDS_MS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 60_000] as const;
+const LATENCY_BOUNDS_MS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 60_000] as const;
 
 const CLASSES = ["1xx", "2xx", "3xx", "4xx", "5xx"] as const;
 

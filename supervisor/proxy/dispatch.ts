@@ -39,7 +39,7 @@ export interface DispatchDeps {
 }
 
 /** What became of an attempt that had been connected. */
-export interface AttemptFailure {
+interface AttemptFailure {
   readonly stage: "sent" | "answering";
   readonly reused: boolean;
   readonly responseBytes: boolean;

@@ -9,7 +9,7 @@ import type { Counters } from "./counters.ts";
 
 const BACKLOG = 4_096;
 
-export interface ListenerDeps {
+interface ListenerDeps {
   readonly addresses: readonly ListenAddress[];
   /** Inherited descriptors in the same order, or null: bind. */
   readonly descriptors: readonly number[] | null;
@@ -19,7 +19,7 @@ export interface ListenerDeps {
   readonly accept: (socket: Socket, address: number) => Socket;
 }
 
-export interface Listener {
+interface Listener {
   /** Resolves when every address accepts. Throws OwlError `proxy.listenFailed`. */
   start(): Promise<void>;
   /** Stops accepting in this process; connections accepted so far live on. */

@@ -2,7 +2,7 @@
 
 import { type Clock, isoTime } from "../../config/time.ts";
 
-export type Fields = Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, unknown>>;
 
 export interface Log {
   info(fields: Fields, sentence: string): void;

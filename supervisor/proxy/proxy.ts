@@ -23,7 +23,7 @@ import { Upstreams } from "./upstreams.ts";
 
 const DRAIN_LOOK_MS = 50;
 
-export interface ProxyDeps {
+interface ProxyDeps {
   readonly settings: ProxySettings;
   /** Inherited listening descriptors, or null. */
   readonly descriptors: readonly number[] | null;

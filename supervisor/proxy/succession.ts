@@ -14,7 +14,7 @@ import { readLines } from "./table-feed.ts";
 const SUCCESSION_MS = 15_000;
 const CONNECT_AGAIN_MS = 20;
 
-export interface SuccessionRequest {
+interface SuccessionRequest {
   readonly settings: ProxySettings;
   readonly command: readonly string[];
   /** FIFO whose write end becomes the successor's descriptor 3: its end of file tells owld of the exit. */

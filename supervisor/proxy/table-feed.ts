@@ -9,7 +9,7 @@ import type { Log } from "./log.ts";
 
 const LONGEST_LINE = 16 * 1024 * 1024;
 
-export interface FeedDeps {
+interface FeedDeps {
   readonly socketPath: string;
   readonly hello: () => FromProxy;
   /** Handles one message; `reply` goes to its sender. */
@@ -17,7 +17,7 @@ export interface FeedDeps {
   readonly log: Log;
 }
 
-export interface TableFeed {
+interface TableFeed {
   start(): Promise<void>;
   /** To everybody connected. */
   tell(message: FromProxy): void;

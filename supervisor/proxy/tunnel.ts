@@ -9,7 +9,7 @@ import type { MovableStream } from "./upstreams.ts";
 /** How long a moved tunnel may take to reach a frame's end, and then to be closed by the client. */
 const MOVE_MS = 1_000;
 
-export interface TunnelDeps {
+interface TunnelDeps {
   readonly client: Socket;
   readonly upstream: Socket;
   readonly clock: Clock;

@@ -37,7 +37,7 @@ export interface LiveRoute {
   rotation: number;
 }
 
-export type RouteLookup =
+type RouteLookup =
   | { readonly kind: "route"; readonly route: LiveRoute }
   | { readonly kind: "noTable" }
   | { readonly kind: "noRoute" };

@@ -21,7 +21,7 @@ const run = promisify(execFile);
 const PARTS = ["package.json", "package-lock.json", "LICENSE", "README.md", "CHANGELOG.md", "tsconfig.json"];
 const FOLDERS = ["config", "ctl", "migrations", "services", "supervisor", "systemd", ".build"];
 
-export interface BuildRequest {
+interface BuildRequest {
   readonly root: string;
   readonly output: string;
   readonly version: string;
@@ -88,7 +88,7 @@ export async function composeManifest(
 }
 
 /** True when a migration names a table that jobs or their outcomes live in. */
-export function touchesJobTables(sql: string): boolean {
+function touchesJobTables(sql: string): boolean {
   const statements = sql.replace(/--[^\n]*/g, "");
   return /\b(?:alter|drop|create|truncate|update|delete\s+from|insert\s+into)\b[^;]*\bowl\.(?:turn|turn_\w+|transcription|segment|playbook_run|playbook_step|step|schema_analysis|batch|batch_item|worker)\b/i.test(
     statements,

@@ -17,7 +17,7 @@ const KEEP = 3;
 /** Releases kept that were staged and have never run. */
 const KEEP_STAGED = 3;
 
-export interface ReleaseLedger {
+interface ReleaseLedger {
   /** Newest first. */
   all(): readonly LedgerEntry[];
   /** The release that is to serve; null: the code owld itself runs from. */
@@ -44,7 +44,7 @@ export function createReleaseLedger(store: Store): ReleaseLedger {
 }
 
 /** `OWL_HOME/current`, the link owld is started from. */
-export function currentLink(paths: HomePaths): string {
+function currentLink(paths: HomePaths): string {
   return join(paths.home, "current");
 }
 

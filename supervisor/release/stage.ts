@@ -16,7 +16,7 @@ const REMOVING = ".removing-";
 /** Folders this very process is filling or removing: an update may be asked for while a start still cleans up. */
 const inUse = new Set<string>();
 
-export interface StagedRelease {
+interface StagedRelease {
   readonly manifest: Manifest;
   readonly path: string;
   /** True when that very release lay there already. */

@@ -35,7 +35,7 @@ export interface StoredRollout {
   readonly base: { readonly failures: number; readonly retries: number; readonly streamsMoved: number };
 }
 
-export interface RolloutHistory {
+interface RolloutHistory {
   latest(): StoredRollout | null;
   /** null: none of that id is on record. */
   find(id: string): StoredRollout | null;

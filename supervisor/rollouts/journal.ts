@@ -7,7 +7,7 @@ import { type Clock, isoTime } from "../../config/time.ts";
 import type { Store } from "../state/store.ts";
 import { createFeed, type Feed } from "./feed.ts";
 
-export interface EventFacts {
+interface EventFacts {
   readonly type: string;
   readonly message: string;
   readonly service?: string | null;

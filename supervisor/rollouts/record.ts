@@ -26,7 +26,7 @@ import { createRolloutHistory, idOf, type StoredRollout } from "./history.ts";
 import type { Journal } from "./journal.ts";
 import type { RolloutTotals } from "./totals.ts";
 
-export type RolloutOptions = Partial<Pick<StoredRollout, "open" | "notes" | "askedBy">>;
+type RolloutOptions = Partial<Pick<StoredRollout, "open" | "notes" | "askedBy">>;
 
 export interface RolloutRunner {
   facts(): RolloutFacts | null;
@@ -62,7 +62,7 @@ export interface RolloutRunner {
   watch(id: string, signal: AbortSignal): AsyncIterable<RolloutLine>;
 }
 
-export interface RolloutRunnerParts {
+interface RolloutRunnerParts {
   readonly clock: Clock;
   readonly store: Store;
   readonly journal: Journal;

@@ -16,8 +16,6 @@ import { createJournal } from "../rollouts/journal.ts";
 import { makeHome, socketDirectory } from "./home.ts";
 import { openStore } from "./store.ts";
 
-export type Foundation = ReturnType<typeof openFoundation>;
-
 /** Throws `home.unwritable`, `state.unusable`. A damaged state file is set aside and said in `warnings`. */
 export function openFoundation(config: Config, log: Logger) {
   const clock = systemClock;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { asError, OwlError } from "../../config/errors.ts";
 
-export interface OwnerLock {
+interface OwnerLock {
   release(): void;
 }
 

@@ -52,7 +52,7 @@ export interface Store {
   close(): void;
 }
 
-export interface OpenedStore {
+interface OpenedStore {
   readonly store: Store;
   /** Set: the file was damaged or of a newer version, and lies here now. */
   readonly setAside: { readonly path: string; readonly reason: string } | null;

@@ -6,7 +6,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 /** systemd hands them over from here on. */
 const FIRST = 3;
 
-export interface InheritedListener {
+interface InheritedListener {
   readonly fd: number;
   /** FileDescriptorName= of the socket unit. */
   readonly name: string;

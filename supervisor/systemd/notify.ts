@@ -5,7 +5,7 @@ import { execa } from "execa";
 import type { Logger } from "pino";
 import type { Clock, MonotonicMs } from "../../config/time.ts";
 
-export interface SystemdNotify {
+interface SystemdNotify {
   /** True under Type=notify. */
   readonly active: boolean;
   /** Control socket up and adoption done. Await it: a message of a process that ended counts as a stranger's. */
@@ -20,7 +20,7 @@ export interface SystemdNotify {
   readonly beatEveryMs: number | null;
 }
 
-export interface SystemdEnvironment {
+interface SystemdEnvironment {
   readonly notifySocket: string | null;
   /** WatchdogSec, when it is meant for this process. */
   readonly watchdogMs: number | null;

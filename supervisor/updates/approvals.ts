@@ -21,7 +21,7 @@ const ROLLBACKS_MS = 60_000;
 /** So many past rollouts are told to the page. */
 const PAST = 20;
 
-export interface ApprovalParts {
+interface ApprovalParts {
   readonly clock: Clock;
   readonly store: Store;
   readonly log: Pick<Logger, "info" | "warn">;
@@ -37,7 +37,7 @@ export interface ApprovalParts {
   readonly rollback: (version: string, approval: string, askedBy: string) => Promise<Rollout>;
 }
 
-export interface Approvals {
+interface Approvals {
   start(): void;
   /** One look; for tests. */
   runOnce(): Promise<void>;

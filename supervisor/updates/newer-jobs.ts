@@ -7,7 +7,7 @@ import type { Sentence } from "../core/text/text.ts";
 const EVERY_MS = 60_000;
 const KEY = "newerJobs";
 
-export interface NewerJobsParts {
+interface NewerJobsParts {
   readonly clock: Pick<Clock, "every">;
   readonly warnings: Map<string, Sentence>;
   /** How many wait; null: the release does not say which formats it knows, or there is no database to ask. */
@@ -15,7 +15,7 @@ export interface NewerJobsParts {
   readonly failed: (error: unknown) => void;
 }
 
-export interface NewerJobs {
+interface NewerJobs {
   start(): void;
   runOnce(): Promise<void>;
   stop(): Promise<void>;

@@ -15,7 +15,7 @@ import { createApprovals } from "./approvals.ts";
 import type { ReleaseParts } from "./releases.ts";
 import type { Updates } from "./request.ts";
 
-export interface BoardParts
+interface BoardParts
   extends Pick<
     ReleaseParts,
     "clock" | "log" | "record" | "store" | "journal" | "rollouts" | "paths" | "version" | "status" | "restart"

@@ -23,14 +23,14 @@ import type { Store } from "../state/store.ts";
 import { noteBegun } from "./approvals.ts";
 
 /** What a step did beyond its work: facts that go into the record. */
-export type StepFacts = Partial<Pick<UpdateCourse, "to" | "plan" | "copy" | "staged">>;
+type StepFacts = Partial<Pick<UpdateCourse, "to" | "plan" | "copy" | "staged">>;
 export type TakeStep = (
   course: UpdateCourse,
   say: (message: string) => void,
   signal: AbortSignal,
 ) => Promise<StepFacts | undefined>;
 
-export interface UpdateRunnerParts {
+interface UpdateRunnerParts {
   readonly store: Store;
   readonly journal: Journal;
   readonly rollouts: RolloutRunner;

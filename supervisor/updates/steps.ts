@@ -18,7 +18,7 @@ import type { UpdateDatabase } from "../ports.ts";
 import type { RolloutRunner } from "../rollouts/record.ts";
 import type { TakeStep } from "./runner.ts";
 
-export interface UpdateStepParts {
+interface UpdateStepParts {
   readonly clock: Clock;
   readonly book: InstanceBook;
   readonly rollouts: RolloutRunner;

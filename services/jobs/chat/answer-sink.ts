@@ -13,7 +13,7 @@ export interface AnswerSink {
   flush(forMs: number): Promise<"stored" | "lostClaim">;
 }
 
-export interface AnswerSinkDeps {
+interface AnswerSinkDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Logger;

@@ -20,7 +20,7 @@ import type { Handler, HandlerResult, JobContext } from "../handler.ts";
 import { type AnswerSink, createAnswerSink } from "./answer-sink.ts";
 import { createToolCalls, type ToolCalls } from "./tool-calls.ts";
 
-export interface ChatDeps {
+interface ChatDeps {
   readonly config: AppConfig;
   readonly sources: Sources;
   /** Tests: a responder of their own. */

@@ -16,7 +16,7 @@ export interface ToolCalls {
   close(): void;
 }
 
-export interface ToolCallsDeps {
+interface ToolCallsDeps {
   readonly tools: readonly Tool[];
   readonly sink: AnswerSink;
   readonly clock: Clock;

@@ -14,7 +14,7 @@ export interface TableFacts {
   readonly samples: readonly (readonly (string | null)[])[];
 }
 
-export interface ColumnFacts {
+interface ColumnFacts {
   readonly name: string;
   readonly type: string;
   readonly nullable: boolean;
@@ -24,7 +24,7 @@ export interface ColumnFacts {
   readonly refersTo: string | null;
 }
 
-export interface TableName {
+interface TableName {
   readonly oid: number;
   readonly schema: string;
   readonly table: string;

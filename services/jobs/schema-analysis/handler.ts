@@ -16,7 +16,7 @@ import type { Sources } from "../../tools/sources.ts";
 import type { Handler, HandlerResult, JobContext } from "../handler.ts";
 import { listTables, readTable, type TableFacts } from "./catalogue.ts";
 
-export interface SchemaAnalysisDeps {
+interface SchemaAnalysisDeps {
   readonly config: AppConfig;
   readonly sources: Sources;
 }

@@ -12,7 +12,7 @@ const ANSWER_MS = 300_000;
 const MAX_WAIT_MS = 60_000;
 const ANSWER_LIMIT = 4 * 2 ** 20;
 
-export interface EndpointOptions {
+interface EndpointOptions {
   readonly baseUrl: string;
   readonly apiKey: string | null;
   readonly model: string | null;

@@ -35,7 +35,7 @@ const KNOWN: readonly {
   { name: "pocketsphinx", args: ["-loglevel", "FATAL", "single", "{file}"], read: readPocketsphinx },
 ];
 
-export const INSTALL_RECOGNISER = "sudo apt-get install pocketsphinx pocketsphinx-en-us";
+const INSTALL_RECOGNISER = "sudo apt-get install pocketsphinx pocketsphinx-en-us";
 
 /** The engine of this configuration; throws `engine.missing` when there is none. `path` stands for PATH in tests. */
 export function chooseEngine(config: AppConfig["transcription"], clock: Clock, path?: string): Engine {

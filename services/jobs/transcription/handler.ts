@@ -116,7 +116,7 @@ async function doSegment(
 }
 
 /** What a failed recording's row tells. */
-export function failureText(error: unknown, text: Text): string {
+function failureText(error: unknown, text: Text): string {
   if (!(error instanceof OwlError)) {
     return text("job.error", { reason: error instanceof Error ? error.message : String(error) });
   }

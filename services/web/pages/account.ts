@@ -11,7 +11,7 @@ export interface AccountJson {
   readonly language?: string;
 }
 
-export type Session =
+type Session =
   | { readonly state: "loading" }
   | { readonly state: "unreachable" }
   /** expired: somebody was signed in here until now. */

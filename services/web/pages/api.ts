@@ -26,7 +26,7 @@ export class ApiError extends Error {
   }
 }
 
-export interface Call {
+interface Call {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly body?: unknown;
   /** Makes a write repeatable: tried again on a broken connection. */

@@ -18,7 +18,7 @@ const PACKAGES = ["preact", "marked", "eventsource-parser", "esbuild"];
 /** Not part of what the browser gets: changing them builds nothing anew (build.ts itself does). */
 const SERVER_FILES = new Set(["serve.ts", "manifest.ts"]);
 
-export interface BuildPagesOptions {
+interface BuildPagesOptions {
   /** Where to build into; default `.build/pages` of this checkout or release. */
   readonly outDir?: string;
   /** Build even when the manifest's hash matches. */

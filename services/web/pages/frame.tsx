@@ -20,7 +20,7 @@ import { useStore } from "./store.ts";
 import { t } from "./text/text.ts";
 import { VersionBanner } from "./version-banner.tsx";
 
-export interface PageProps {
+interface PageProps {
   readonly id: string | null;
 }
 

@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks";
 import { Dialog } from "./parts/dialog.tsx";
 import { t } from "./text/text.ts";
 
-export interface Shortcuts {
+interface Shortcuts {
   readonly onHelp: () => void;
   readonly onSearch: () => void;
   readonly onNew: () => void;

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** File name to compressed size in bytes. */
-export type BuiltFiles = Readonly<Record<string, number>>;
+type BuiltFiles = Readonly<Record<string, number>>;
 
 export interface BuildManifest {
   /** Hash of the sources it was built from. */

@@ -21,7 +21,7 @@ const notices: Store<readonly Notice[]> = createStore<readonly Notice[]>([]);
 const LIFE_MS = 12_000;
 
 /** Shows a notice in the page, and by the system where the user allowed it and the tab is hidden. */
-export function notice(id: string, text: string, path: string): void {
+function notice(id: string, text: string, path: string): void {
   notices.set((now) => [...now.filter((old) => old.id !== id), { id, text, path }]);
   if (!document.hidden || typeof Notification === "undefined" || Notification.permission !== "granted") return;
   if (!readKept<boolean>("notify", false)) return;

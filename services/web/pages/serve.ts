@@ -34,7 +34,7 @@ const PAGES = [
   "/admin/:section",
 ];
 
-export interface PagesOptions {
+interface PagesOptions {
   readonly language: Language;
   /** Where the pages were built; default `.build/pages` of this checkout or release. */
   readonly dir?: string;

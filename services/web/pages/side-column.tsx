@@ -22,7 +22,7 @@ import { useStore } from "./store.ts";
 import { chooseLanguage, languageNow, t } from "./text/text.ts";
 import { chooseTheme, THEMES, type Theme, themeNow } from "./theme.ts";
 
-export interface SideColumnProps {
+interface SideColumnProps {
   readonly account: AccountJson;
   readonly place: Place;
   readonly onHelp: () => void;

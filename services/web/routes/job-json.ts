@@ -8,7 +8,7 @@ const instant = { type: ["string", "null"], format: "date-time" } as const;
 const count = { type: "integer", minimum: 0 } as const;
 const ms = { type: ["number", "null"] } as const;
 
-export const kindSchema = { type: "string", enum: [...JOB_KINDS] } as const;
+const kindSchema = { type: "string", enum: [...JOB_KINDS] } as const;
 
 export const jobParams = {
   type: "object",

@@ -7,7 +7,7 @@ export const pageQuery = {
   next: { type: "string", maxLength: 300 },
 } as const;
 
-export interface Page {
+interface Page {
   readonly limit: number;
   /** Sort key and id of the last row of the page before; null on the first page. */
   readonly after: readonly [string, string] | null;

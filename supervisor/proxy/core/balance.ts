@@ -2,7 +2,7 @@
 
 import { isMarked, type Mark } from "./upstream-marks.ts";
 
-export interface Candidate {
+interface Candidate {
   readonly inFlight: number;
   readonly mark: Mark | null;
 }

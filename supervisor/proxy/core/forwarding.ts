@@ -60,7 +60,7 @@ export function forwardingFlat(client: ClientFacts, scan: RequestScan, requestId
 }
 
 /** RFC 7239: an IPv6 address is quoted and bracketed, a host that is no token is quoted. */
-export function forwardedElement(client: ClientFacts, host: string): string {
+function forwardedElement(client: ClientFacts, host: string): string {
   const node = client.address.includes(":") ? `"[${client.address}]"` : client.address;
   if (host === "") return `for=${node};proto=${client.scheme}`;
   const quoted = /^[\w.-]+$/.test(host) ? host : `"${host}"`;

@@ -7,27 +7,12 @@ export interface HeadView {
   readonly spans: readonly number[];
 }
 
-/** A view of a flat list (name, value, ...), for those who have no text. */
-export function viewOf(flat: readonly string[]): HeadView {
-  let text = "";
-  const spans: number[] = [];
-  for (let at = 0; at + 1 < flat.length; at += 2) {
-    const name = flat[at] ?? "";
-    const value = flat[at + 1] ?? "";
-    spans.push(text.length, text.length + name.length);
-    text += `${name}: `;
-    spans.push(text.length, text.length + value.length);
-    text += `${value}\r\n`;
-  }
-  return { text, spans };
-}
-
-export function headerCount(view: HeadView): number {
+function headerCount(view: HeadView): number {
   return view.spans.length >> 2;
 }
 
 /** Name of the header at `index`, lower case. */
-export function lowerName(view: HeadView, index: number): string {
+function lowerName(view: HeadView, index: number): string {
   return view.text.substring(view.spans[index * 4] ?? 0, view.spans[index * 4 + 1]).toLowerCase();
 }
 
@@ -71,20 +56,6 @@ export function keptLines(view: HeadView, dropped: readonly number[]): string {
       out += to === count ? `${text.substring(start, endOfLast)}\r\n` : text.substring(start, spans[to * 4]);
     }
     from = to + 1;
-  }
-  return out;
-}
-
-/** The same as a flat list. */
-export function keptFlat(view: HeadView, dropped: readonly number[]): string[] {
-  const out: string[] = [];
-  let next = 0;
-  for (let index = 0; index < headerCount(view); index++) {
-    if (dropped[next] === index) {
-      next++;
-      continue;
-    }
-    out.push(view.text.substring(view.spans[index * 4] ?? 0, view.spans[index * 4 + 1]), valueAt(view, index));
   }
   return out;
 }

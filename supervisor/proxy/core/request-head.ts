@@ -3,19 +3,14 @@
 
 import { alsoDropNamed, type HeadView, spells, tokensOf, valueAt } from "./head-view.ts";
 
-export interface RequestLine {
+interface RequestLine {
   readonly method: string;
   readonly target: string;
   readonly major: number;
   readonly minor: number;
 }
 
-export type RequestRefusal =
-  | "badRequest"
-  | "notImplemented"
-  | "versionNotSupported"
-  | "expectationFailed"
-  | "connectMethod";
+type RequestRefusal = "badRequest" | "notImplemented" | "versionNotSupported" | "expectationFailed" | "connectMethod";
 
 export interface RequestScan {
   refusal: RequestRefusal | null;

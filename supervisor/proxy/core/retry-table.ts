@@ -4,7 +4,7 @@
 export type ConnectFailure = "refused" | "timedOut";
 
 /** What is known of a failed attempt. */
-export interface FailedAttempt {
+interface FailedAttempt {
   /** connecting: no byte can have been sent. sent: any byte may have been. answering: the client has part of an answer. */
   readonly stage: "connecting" | "sent" | "answering";
   /** Any byte of an answer arrived from the upstream. */
@@ -16,7 +16,7 @@ export interface FailedAttempt {
   readonly resent: boolean;
 }
 
-export type RetryAction =
+type RetryAction =
   /** The next upstream not yet tried; none left: 502, or 504 when every one timed out. */
   | "tryNext"
   /** Once more on a fresh connection. */
@@ -26,7 +26,7 @@ export type RetryAction =
   /** The answer has begun: nothing can be said any more, both sides are closed. */
   | "cut";
 
-export interface RetryRow {
+interface RetryRow {
   readonly when: Partial<FailedAttempt>;
   readonly does: RetryAction;
   /** Names the row in counters and ledger. */

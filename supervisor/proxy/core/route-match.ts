@@ -1,7 +1,7 @@
 // Which route serves a request: the most specific host first, then the longest path prefix.
 // A path prefix matches whole segments only: `/api` serves `/api`, `/api/x` and `/api?q`, never `/apix`.
 
-export interface RoutePattern {
+interface RoutePattern {
   readonly host: string;
   readonly path: string;
 }

@@ -1,7 +1,7 @@
 // When each of n streams is ended, so that their clients do not all come back in the same instant.
 
-export const STREAMS_PER_SECOND = 200;
-export const LONGEST_SPREAD_MS = 5_000;
+const STREAMS_PER_SECOND = 200;
+const LONGEST_SPREAD_MS = 5_000;
 
 /** Delay in ms of each of `count` endings: evenly over min(5 s, count / 200 per second). */
 export function spreadDelays(count: number): readonly number[] {

@@ -8,8 +8,8 @@ export interface Mark {
   readonly untilMs: number;
 }
 
-export const FIRST_MARK_MS = 1_000;
-export const LONGEST_MARK_MS = 10_000;
+const FIRST_MARK_MS = 1_000;
+const LONGEST_MARK_MS = 10_000;
 
 /** The mark after one more connect failure at `now` (monotonic ms). A success clears it: null. */
 export function markFailure(mark: Mark | null, now: number): Mark {

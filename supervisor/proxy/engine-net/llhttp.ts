@@ -70,7 +70,7 @@ function loadWasm(): LlhttpExports {
 }
 
 /** What `run` stopped for. */
-export type ParseState =
+type ParseState =
   /** All bytes taken, the message goes on. */
   | "more"
   /** The message is over (or its body is the caller's to count). */

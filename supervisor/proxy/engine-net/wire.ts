@@ -14,7 +14,7 @@ const PACKET_BYTES = 64 * 1024;
 /** Written to learn, by its callback, that everything before it is out. */
 export const NOTHING: Buffer = Buffer.alloc(0);
 
-export interface Parts {
+interface Parts {
   readonly bytes: Buffer;
   /** Start, end, start, end ... in `bytes`. */
   readonly parts: readonly number[];

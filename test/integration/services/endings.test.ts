@@ -7,9 +7,9 @@ import { checkClaims, claimJobs, handBackRow, requestStop } from "../../../servi
 import { createListener, type Listener } from "../../../services/db/listen.ts";
 import { createReclaimer } from "../../../services/db/reclaimer.ts";
 import { acceptTurn, appendTurnEvents, endQueuedTurn, endTurn, listTurnEvents } from "../../../services/db/turns.ts";
-import { markWorkerGone } from "../../../services/db/workers.ts";
 import { textOf } from "../../../services/text/text.ts";
 import { createSweeper } from "../../../services/web/sweeper.ts";
+import { markWorkerGone } from "../../support/gone-workers.ts";
 import { claimRow, type Metastore, startMetastore } from "../../support/metastore.ts";
 
 let store: Metastore;

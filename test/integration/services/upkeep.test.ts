@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createQueue } from "../../../services/db/queue.ts";
 import { appendTurnEvents, endTurn, forgetDeltas, listTurnEvents } from "../../../services/db/turns.ts";
-import { deregisterWorker, forgetWorkers, HEARTBEAT, markWorkerGone } from "../../../services/db/workers.ts";
+import { deregisterWorker, forgetWorkers, HEARTBEAT } from "../../../services/db/workers.ts";
+import { markWorkerGone } from "../../support/gone-workers.ts";
 import { claimRow, type Metastore, startMetastore } from "../../support/metastore.ts";
 
 let store: Metastore;

@@ -9,7 +9,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { t } from "../text/text.ts";
 
-export interface ApprovalDialogProps {
+interface ApprovalDialogProps {
   readonly title: string;
   readonly path: "/api/admin/update/approve" | "/api/admin/rollback/approve";
   readonly version: string;

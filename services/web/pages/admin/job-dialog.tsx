@@ -13,7 +13,7 @@ import { languageNow, momentText, numberText, type TextKey, t } from "../text/te
 import type { JobDetailJson, JobJson } from "./jobs.ts";
 import { usePolled } from "./system.ts";
 
-export interface JobDialogProps {
+interface JobDialogProps {
   readonly job: JobJson;
   readonly onClose: () => void;
   /** Something was asked of it. */

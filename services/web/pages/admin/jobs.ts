@@ -99,7 +99,7 @@ const PAGE = 50;
 const MOST = 200;
 const EVERY_MS = 5_000;
 
-export interface JobList {
+interface JobList {
   /** null: not read yet. */
   readonly rows: readonly JobJson[] | null;
   readonly left: ReadonlySet<string>;

@@ -9,7 +9,7 @@ import { languageNow, momentText, t } from "../text/text.ts";
 import { ApprovalDialog } from "./approval-dialog.tsx";
 import type { Rollback } from "./system.ts";
 
-export interface RollbackListProps {
+interface RollbackListProps {
   readonly rollbacks: readonly Rollback[];
   readonly isBusy: boolean;
   readonly onApproved: () => void;

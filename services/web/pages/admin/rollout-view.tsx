@@ -8,7 +8,7 @@ import { languageNow, momentText, numberText, type TextKey, t } from "../text/te
 import { CancelRollout } from "./cancel-rollout.tsx";
 import type { Approval } from "./system.ts";
 
-export interface RolloutViewProps {
+interface RolloutViewProps {
   readonly rollout: Rollout;
   /** What is around it has named it and told its length. */
   readonly isNamed?: boolean;

@@ -21,7 +21,7 @@ export interface QueueRow {
   readonly oldestSeconds: number | null;
 }
 
-export interface OutcomeRow {
+interface OutcomeRow {
   readonly outcome: "answered" | "stopped" | "failed";
   readonly count: number;
   readonly p50Ms: number;
@@ -116,7 +116,7 @@ export function runningRollout(status: Status | null | undefined, approvals: rea
   return status?.rollout?.state === "running" ? status.rollout : null;
 }
 
-export interface Polled<T> {
+interface Polled<T> {
   readonly value: T | null;
   /** Why the last reading failed; what was read before stays shown. */
   readonly failed: string | null;

@@ -26,7 +26,7 @@ export function AttachedFiles({ files }: { readonly files: readonly AttachmentJs
   );
 }
 
-export interface DraftFileListProps {
+interface DraftFileListProps {
   readonly conversationId: string | null;
   readonly files: readonly DraftFile[];
   /** Said under the files: what the question waits for. */

@@ -15,7 +15,7 @@ import { attachFiles, clearFiles, draftFiles, offerFiles } from "./draft-files.t
 import { pastedFiles } from "./file-drop.ts";
 
 /** A question another part wants in the composer (one to edit, an unsent one taken back); no `files`: they stay. */
-export interface Offer {
+interface Offer {
   readonly text: string;
   readonly files?: readonly AttachmentJson[];
   readonly gone?: readonly string[];
@@ -26,7 +26,7 @@ export const offered: Store<Offer | null> = createStore<Offer | null>(null);
 const LIMIT = 100_000;
 const draftKey = (conversationId: string | null): string => `draft.${conversationId ?? "new"}`;
 
-export interface ComposerProps {
+interface ComposerProps {
   readonly conversationId: string | null;
   readonly isBusy: boolean;
   readonly onAsk: (text: string, files: readonly AttachmentJson[]) => void;

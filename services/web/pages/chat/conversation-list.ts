@@ -14,7 +14,7 @@ export interface ConversationJson {
   readonly turnState: string | null;
 }
 
-export interface ConversationList {
+interface ConversationList {
   readonly state: "loading" | "ready" | "failed";
   readonly items: readonly ConversationJson[];
   readonly next: string | null;

@@ -7,7 +7,7 @@ import { type Direction, isNumberColumn, sortedRows } from "../core/sort.ts";
 import { saveFile } from "../parts/save-file.ts";
 import { languageNow, t } from "../text/text.ts";
 
-export interface DataTableProps {
+interface DataTableProps {
   readonly head: readonly string[];
   /** Plain text of each cell: what is sorted and downloaded. */
   readonly rows: readonly (readonly string[])[];

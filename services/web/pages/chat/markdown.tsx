@@ -8,7 +8,7 @@ import { closeOpenMarkdown } from "../core/open-markdown.ts";
 import { CodeBlock } from "./code-block.tsx";
 import { DataTable } from "./data-table.tsx";
 
-export interface MarkdownProps {
+interface MarkdownProps {
   readonly text: string;
   /** More is coming: what is open is closed for the moment. */
   readonly growing?: boolean;
@@ -165,7 +165,7 @@ function span(token: Token, key: number): ComponentChildren {
 }
 
 /** The text of tokens without their marks: for CSV, sorting and labels. */
-export function plainText(tokens: readonly Token[] | undefined): string {
+function plainText(tokens: readonly Token[] | undefined): string {
   return (tokens ?? [])
     .map((token) => {
       if (token.type === "br") return "\n";

@@ -15,7 +15,7 @@ import { stopTurn } from "./conversation.ts";
 import { Markdown } from "./markdown.tsx";
 import { ToolCallView } from "./tool-call.tsx";
 
-export interface TurnProps {
+interface TurnProps {
   readonly turn: TurnView;
   readonly isLast: boolean;
   /** Asks the same question again, with its files, as a new turn. */

@@ -11,7 +11,7 @@ export interface AttachmentJson {
   readonly bytes: number;
 }
 
-export type AttachFailure = "tooLarge" | "type" | "empty" | "gone" | "interrupted" | "network" | "other";
+type AttachFailure = "tooLarge" | "type" | "empty" | "gone" | "interrupted" | "network" | "other";
 
 /** A file beside the question that is being written. */
 export interface DraftFile {

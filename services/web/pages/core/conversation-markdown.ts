@@ -3,7 +3,7 @@
 import { sizeText } from "./duration.ts";
 import type { TurnView } from "./turn-view.ts";
 
-export interface ExportWords {
+interface ExportWords {
   readonly question: string;
   readonly answer: string;
   readonly tool: string;

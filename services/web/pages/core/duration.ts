@@ -61,7 +61,7 @@ export function sizeText(bytes: number): string {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
 
-export interface EtaFacts {
+interface EtaFacts {
   readonly state: string;
   readonly finished: number;
   readonly progress: number;

@@ -1,7 +1,7 @@
 // Whether Enter sends. Invariant: an Enter that confirms a syllable or a candidate of an input method never sends,
 // in any engine: WebKit reports it after compositionend with keyCode 229, Blink before it with isComposing.
 
-export interface KeyFacts {
+interface KeyFacts {
   readonly key: string;
   readonly keyCode: number;
   readonly isComposing: boolean;

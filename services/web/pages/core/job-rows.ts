@@ -1,6 +1,6 @@
 // A list of jobs that is read again while somebody reads it: rows change in place, and none moves. Pure.
 
-export interface MergedRows<Row> {
+interface MergedRows<Row> {
   /** The rows shown, in the order they were shown, each as it is now. */
   readonly rows: readonly Row[];
   /** Those that the list no longer holds. */

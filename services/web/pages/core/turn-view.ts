@@ -3,7 +3,7 @@
 
 import type { AttachmentJson } from "./attached.ts";
 
-export type TurnState = "queued" | "running" | "answered" | "stopped" | "failed";
+type TurnState = "queued" | "running" | "answered" | "stopped" | "failed";
 
 export interface ToolCall {
   readonly id: string;
@@ -59,7 +59,7 @@ export interface TurnEvent {
 }
 
 /** gap: events are missing before this one; the turn must be read again. */
-export type Applied =
+type Applied =
   | { readonly kind: "applied"; readonly turn: TurnView }
   | { readonly kind: "known" }
   | { readonly kind: "gap" };

@@ -6,7 +6,7 @@ import type { Clock, Random } from "../../../../config/time.ts";
 import { BUILD_HEADER } from "../build-header.ts";
 import type { FeedEvent, FeedMessage, FeedStatus, LiveTurn } from "./messages.ts";
 
-export interface FeedDeps {
+interface FeedDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly fetch: (path: string, init: RequestInit) => Promise<Response>;

@@ -5,7 +5,7 @@ import { useEffect, useId, useRef } from "preact/hooks";
 import { t } from "../text/text.ts";
 import { Icon } from "./icon.tsx";
 
-export interface DialogProps {
+interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
@@ -42,7 +42,7 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps):
   );
 }
 
-export interface ConfirmProps {
+interface ConfirmProps {
   readonly title: string;
   readonly text: string;
   readonly action: string;

@@ -7,7 +7,7 @@ import { ownBuild } from "../build-header.ts";
 import { t } from "../text/text.ts";
 import { Failure } from "./failure.tsx";
 
-export interface LazyProps {
+interface LazyProps {
   readonly load: () => Promise<{ readonly default: ComponentType<{ readonly id: string | null }> }>;
   readonly id: string | null;
 }

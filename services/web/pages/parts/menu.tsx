@@ -4,7 +4,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "./icon.tsx";
 
-export interface MenuProps {
+interface MenuProps {
   readonly label: string;
   readonly children: ComponentChildren;
   /** What the button shows; three dots when absent. */

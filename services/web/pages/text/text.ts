@@ -9,7 +9,7 @@ import { ko } from "./ko.ts";
 
 export { numberText } from "../../../../config/text.ts";
 
-export type Catalogue = typeof en;
+type Catalogue = typeof en;
 export type TextKey = keyof Catalogue;
 
 function firstChoice(): Language {

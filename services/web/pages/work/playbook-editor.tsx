@@ -50,7 +50,7 @@ interface Draft {
   readonly rest: Readonly<Record<string, unknown>>;
 }
 
-export interface PlaybookBody {
+interface PlaybookBody {
   readonly name: string;
   readonly steps: readonly { readonly id: string; readonly tool: string; readonly input: Record<string, unknown> }[];
 }
@@ -61,7 +61,7 @@ interface Problem {
   readonly reason: string;
 }
 
-export interface EditorProps {
+interface EditorProps {
   readonly playbook: PlaybookJson | null;
   readonly onSave: (body: PlaybookBody) => Promise<void>;
 }

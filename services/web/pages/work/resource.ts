@@ -8,14 +8,14 @@ import { browserClock } from "../browser-time.ts";
 import { liveReady, onLive } from "../events/live.ts";
 import { failureText } from "../parts/failure.tsx";
 
-export interface Resource<T> {
+interface Resource<T> {
   readonly value: T | null;
   readonly failed: string | null;
   readonly missing: boolean;
   readonly refresh: () => void;
 }
 
-export interface ResourceOptions {
+interface ResourceOptions {
   /** Marks that mean this resource: `transcription` or `transcription:ID`. */
   readonly marks: readonly string[];
   readonly pollMs?: number;

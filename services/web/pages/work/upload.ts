@@ -6,7 +6,7 @@ import { ApiError, call, problemOf } from "../api.ts";
 import { browserClock } from "../browser-time.ts";
 import { keep, readKept } from "../kept.ts";
 
-export interface UploadedJson {
+interface UploadedJson {
   readonly uploadId: string;
   readonly bytes: number | null;
   readonly offset: number;

@@ -2,10 +2,10 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type AnswerContext, type AnswerReason, answerFor } from "../../../../supervisor/proxy/answers.ts";
-import { keptFlat, viewOf } from "../../../../supervisor/proxy/core/head-view.ts";
 import { droppedTrailers } from "../../../../supervisor/proxy/core/response-head.ts";
 import type { EngineDeps } from "../../../../supervisor/proxy/engine.ts";
 import { LINGER_MS, LINGER_SILENCE_MS } from "../../../../supervisor/proxy/limits.ts";
+import { keptFlat, viewOf } from "./flat-heads.ts";
 
 /**
  * Sends the head of an answer with a body at once, byte for byte and behind its 1xx: `flushHeaders` writes what is beyond

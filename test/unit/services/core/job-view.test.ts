@@ -11,17 +11,12 @@ import {
   sortColumn,
   wantedStates,
 } from "../../../../services/core/job-view.ts";
-import { turnMoves } from "../../../../services/core/turn.ts";
 
 test("every state of every kind is in exactly one of unfinished and ended", () => {
   const all = JOB_KINDS.flatMap((kind) => kindStates[kind].map((state) => `${kind} ${state}`));
   const named = (filter: "unfinished" | "ended") => wantedStates(filter).map(({ kind, state }) => `${kind} ${state}`);
   expect([...named("unfinished"), ...named("ended")].sort()).toEqual(all.sort());
   expect(named("unfinished")).toHaveLength(2 * JOB_KINDS.length);
-});
-
-test("a turn's states are those its machine knows", () => {
-  expect([...kindStates.chat].sort()).toEqual(Object.keys(turnMoves).sort());
 });
 
 test("a state that only some kinds have leaves the others out", () => {

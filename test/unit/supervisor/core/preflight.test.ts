@@ -1,11 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { assessBudget } from "../../../../supervisor/core/connection-budget.ts";
-import {
-  type DatabaseFacts,
-  hasFailure,
-  judgePreflight,
-  type PreflightFacts,
-} from "../../../../supervisor/core/preflight.ts";
+import { type DatabaseFacts, judgePreflight, type PreflightFacts } from "../../../../supervisor/core/preflight.ts";
 import { en } from "../../../../supervisor/core/text/en.ts";
 import { ko } from "../../../../supervisor/core/text/ko.ts";
 
@@ -113,7 +108,7 @@ describe("what must fail", () => {
     ],
   ])("%s", (_, check, change) => {
     expect(lineOf(check, change)?.verdict).toBe("FAIL");
-    expect(hasFailure(judge(change))).toBe(true);
+    expect(judge(change).some((line) => line.verdict === "FAIL")).toBe(true);
   });
 });
 
@@ -154,7 +149,7 @@ describe("what is a warning only", () => {
     ],
   ])("%s", (_, check, change) => {
     expect(lineOf(check, change)?.verdict).toBe("WARN");
-    expect(hasFailure(judge(change))).toBe(false);
+    expect(judge(change).some((line) => line.verdict === "FAIL")).toBe(false);
   });
 
   test("a wrapper, with the command to write instead", () => {

@@ -2,11 +2,11 @@
 // A full backlog on a Unix socket (EAGAIN) is a failure like any other; on TCP only the limit ends the wait.
 
 import { connect as netConnect, type OnReadOpts, type Socket } from "node:net";
-import type { Clock } from "../../config/time.ts";
-import type { ConnectFailure } from "./core/retry-table.ts";
-import type { Upstream } from "./upstreams.ts";
+import type { Clock } from "../../../../config/time.ts";
+import type { ConnectFailure } from "../../../../supervisor/proxy/core/retry-table.ts";
+import type { Upstream } from "../../../../supervisor/proxy/upstreams.ts";
 
-export interface ConnectOutcome {
+interface ConnectOutcome {
   connected(socket: Socket): void;
   failed(failure: ConnectFailure, message: string): void;
 }
