@@ -99,7 +99,7 @@ export interface Instance {
 const PROXY = "proxy";
 
 /** The counter its numbers come from. */
-const counterOf = (service: string): string => (service === PROXY ? PROXY : `instance ${service}`);
+export const counterOf = (service: string): string => (service === PROXY ? PROXY : `instance ${service}`);
 
 type Fresh = Pick<Instance, "id" | "service" | "number" | "release" | "startedAt" | "startedMs" | "bootId" | "stop">;
 

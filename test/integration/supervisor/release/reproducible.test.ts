@@ -24,17 +24,7 @@ import { walk } from "../../../../supervisor/release/verify.ts";
 const ROOT = new URL("../../../..", import.meta.url).pathname;
 const FILES = ["package.json", "package-lock.json", "LICENSE", "README.md", "CHANGELOG.md", "tsconfig.json"];
 const FOLDERS = ["config", "ctl", "migrations", "services", "supervisor", "systemd"];
-const PACKAGES = [
-  "@esbuild",
-  "dompurify",
-  "esbuild",
-  "eventsource-parser",
-  "marked",
-  "pg-boss",
-  "preact",
-  "yaml",
-  "zod",
-];
+const PACKAGES = ["@esbuild", "esbuild", "eventsource-parser", "marked", "pg-boss", "preact", "yaml", "zod"];
 
 let dir: string;
 beforeAll(async () => {
