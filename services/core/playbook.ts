@@ -50,12 +50,18 @@ const toolFields = {
 
 const ID = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const STEPS_LIMIT = 100;
+/** What one text of an input may hold, how deep an input may lie, and how many problems are told at most. */
+const TEXT_LIMIT = 100_000;
+const DEPTH_LIMIT = 20;
+const PROBLEMS_LIMIT = 100;
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 /** Everything wrong with a playbook as it was sent; empty: it may be run. */
 export function checkPlaybook(raw: unknown): readonly PlaybookProblem[] {
   const problems: PlaybookProblem[] = [];
-  const say = (step: string | null, field: string, reason: string) => problems.push({ step, field, reason });
+  const say = (step: string | null, field: string, reason: string) => {
+    if (problems.length < PROBLEMS_LIMIT) problems.push({ step, field, reason });
+  };
   if (!isObject(raw)) return [{ step: null, field: "", reason: "expected an object {name, steps}" }];
   const name = raw.name;
   if (typeof name !== "string" || name.trim() === "" || name.length > 200) {
@@ -83,22 +89,43 @@ export function checkPlaybook(raw: unknown): readonly PlaybookProblem[] {
     if (!isTool(step.tool)) say(label, "tool", `expected one of ${PLAYBOOK_TOOLS.join(", ")}`);
     else if (!isObject(step.input)) say(label, "input", "expected an object");
     else {
-      for (const { field, reason } of checkInput(step.tool, step.input)) say(label, field, reason);
-      for (const reference of referencesIn(step.input)) {
-        if (reference.step === null)
-          say(label, `input.${reference.field}`, `${reference.text} is not \${steps.ID.output.path}`);
-        else if (!earlier.has(reference.step)) {
-          say(
-            label,
-            `input.${reference.field}`,
-            `${reference.text} refers to ${reference.step}, which is not an earlier step`,
-          );
-        }
+      const oversized = boundReason(step.input);
+      if (oversized !== null) say(label, "input", oversized);
+      else {
+        for (const { field, reason } of checkInput(step.tool, step.input)) say(label, field, reason);
+        for (const { field, reason } of checkReferences(step.input, earlier)) say(label, field, reason);
       }
     }
     if (id !== null) earlier.add(id);
   }
   return problems;
+}
+
+/** Why an input is larger than one may be, or null. Looked at before anything is read in it. */
+function boundReason(value: unknown, depth = 0): string | null {
+  if (typeof value === "string") {
+    return value.length > TEXT_LIMIT ? `expected texts of at most ${TEXT_LIMIT} characters` : null;
+  }
+  if (typeof value !== "object" || value === null) return null;
+  if (depth === DEPTH_LIMIT) return `expected at most ${DEPTH_LIMIT} levels of lists and objects`;
+  for (const one of Object.values(value)) {
+    const reason = boundReason(one, depth + 1);
+    if (reason !== null) return reason;
+  }
+  return null;
+}
+
+function* checkReferences(
+  input: Readonly<Record<string, unknown>>,
+  earlier: ReadonlySet<string>,
+): Generator<{ readonly field: string; readonly reason: string }> {
+  for (const { field, text, step } of referencesIn(input)) {
+    const shown = text.length > 100 ? `${text.slice(0, 100)}…` : text;
+    if (step === null) yield { field: `input.${field}`, reason: `${shown} is not \${steps.ID.output.path}` };
+    else if (!earlier.has(step)) {
+      yield { field: `input.${field}`, reason: `${shown} refers to ${step}, which is not an earlier step` };
+    }
+  }
 }
 
 /** What is wrong with a tool's input; a text holding a reference stands for anything. */
@@ -149,7 +176,19 @@ function fieldReason(name: string, type: FieldType, value: unknown): string | nu
   }
 }
 
-const MARK = /\$\{([^}]*)\}/g;
+/**
+ * The marks `${…}` of a text, in order. Each character is looked at once: after a mark that is never closed there is
+ * none, where a pattern would look for the end anew from every `${`.
+ */
+function* marksIn(text: string): Generator<{ readonly at: number; readonly mark: string; readonly inner: string }> {
+  for (let at = text.indexOf("${"); at !== -1; ) {
+    const end = text.indexOf("}", at);
+    if (end === -1) return;
+    yield { at, mark: text.slice(at, end + 1), inner: text.slice(at + 2, end) };
+    at = text.indexOf("${", end + 1);
+  }
+}
+
 const REFERENCE = /^steps\.([A-Za-z][A-Za-z0-9_-]{0,63})\.output((?:\.[A-Za-z0-9_-]+|\[\d+\])*)$/;
 
 interface Reference {
@@ -159,16 +198,15 @@ interface Reference {
   readonly step: string | null;
 }
 
-function referencesIn(value: unknown, field = ""): readonly Reference[] {
+function* referencesIn(value: unknown, field = ""): Generator<Reference> {
   if (typeof value === "string") {
-    return [...value.matchAll(MARK)].map(([text, inner = ""]) => ({
-      field,
-      text,
-      step: REFERENCE.exec(inner)?.[1] ?? null,
-    }));
+    for (const { mark, inner } of marksIn(value)) {
+      yield { field, text: mark, step: REFERENCE.exec(inner)?.[1] ?? null };
+    }
+    return;
   }
   const entries = Array.isArray(value) ? value.entries() : isObject(value) ? Object.entries(value) : [];
-  return [...entries].flatMap(([key, one]) => referencesIn(one, field === "" ? String(key) : `${field}.${key}`));
+  for (const [key, one] of entries) yield* referencesIn(one, field === "" ? String(key) : `${field}.${key}`);
 }
 
 type Filled =
@@ -191,9 +229,15 @@ export function fillReferences(
     if (Array.isArray(value)) return value.map(fill);
     if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, fill(one)]));
     if (typeof value !== "string") return value;
-    const whole = /^\$\{([^}]*)\}$/.exec(value);
-    if (whole) return look(value, whole[1] ?? "");
-    return value.replace(MARK, (text, inner: string) => asText(look(text, inner)));
+    const parts: string[] = [];
+    let after = 0;
+    for (const { at, mark, inner } of marksIn(value)) {
+      const found = look(mark, inner);
+      if (mark.length === value.length) return found;
+      parts.push(value.slice(after, at), asText(found));
+      after = at + mark.length;
+    }
+    return parts.length === 0 ? value : parts.join("") + value.slice(after);
   };
   const filled = fill(input) as Record<string, unknown>;
   return missing === null ? { ok: true, input: filled } : { ok: false, reason: `${missing} has no value` };

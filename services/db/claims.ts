@@ -1,7 +1,7 @@
-// Claiming, handing back and reclaiming rows of any kind: the claim columns are the same in every kind's table.
+// Claiming and handing back rows of any kind: the claim columns are the same in every kind's table.
 // Invariant: attempt is the fence. It rises at each claim; every write of a running job names it, and 0 rows means lost.
 
-import { JOB_KINDS, type JobKind } from "../../config/config.ts";
+import type { JobKind } from "../../config/config.ts";
 import { jobKindRow, knownFormats } from "../core/job-kinds.ts";
 import type { Sql } from "./pool.ts";
 import type { JobQueue, QueuedJob } from "./queue.ts";
@@ -93,90 +93,11 @@ export async function handBackRow(sql: Sql, claim: Claim, queueJob: string): Pro
   return rowCount === 1;
 }
 
-/** Of these claims (all of one worker), those that are no longer ours, and those the user asked to stop. */
-export async function checkClaims(
-  sql: Sql,
-  claims: readonly Claim[],
-): Promise<{ readonly lost: readonly Claim[]; readonly stop: readonly Claim[] }> {
-  const lost: Claim[] = [];
-  const stop: Claim[] = [];
-  for (const kind of JOB_KINDS) {
-    const held = claims.filter((claim) => claim.kind === kind);
-    if (held.length === 0) continue;
-    const { rows } = await sql.query<{ id: string; attempt: number; stop: boolean }>(
-      `SELECT id, attempt, stop_requested_at IS NOT NULL AS stop FROM ${table(kind)}
-        WHERE id = ANY($1::uuid[]) AND state = 'running' AND claimed_by = $2`,
-      [held.map((claim) => claim.id), held[0]?.worker],
-    );
-    const found = new Map(rows.map((row) => [row.id, row]));
-    for (const claim of held) {
-      const row = found.get(claim.id);
-      if (!row || row.attempt !== claim.attempt) lost.push(claim);
-      else if (row.stop) stop.push(claim);
-    }
-  }
-  return { lost, stop };
-}
-
-export interface LostRow {
-  readonly kind: JobKind;
-  readonly id: string;
-  readonly attempt: number;
-  readonly losses: number;
-  readonly claimedBy: string;
-  readonly queueJob: string | null;
-  readonly format: number;
-  readonly stopRequested: boolean;
-}
-
-/** Running rows whose worker is marked gone, has deregistered, or is not known at all. */
-export async function findLostRows(sql: Sql): Promise<readonly LostRow[]> {
-  const parts = JOB_KINDS.map(
-    (kind) =>
-      `SELECT '${kind}' AS kind, r.id, r.attempt, r.losses, r.claimed_by, r.queue_job, r.format,
-              r.stop_requested_at IS NOT NULL AS stop
-         FROM ${table(kind)} r LEFT JOIN owl.worker w ON w.id = r.claimed_by
-        WHERE r.state = 'running' AND (w.id IS NULL OR w.gone_at IS NOT NULL OR w.stopped_at IS NOT NULL)`,
-  );
-  const { rows } = await sql.query<{
-    kind: JobKind;
-    id: string;
-    attempt: number;
-    losses: number;
-    claimed_by: string;
-    queue_job: string | null;
-    format: number;
-    stop: boolean;
-  }>(parts.join(" UNION ALL "));
-  return rows.map((row) => ({
-    kind: row.kind,
-    id: row.id,
-    attempt: row.attempt,
-    losses: row.losses,
-    claimedBy: row.claimed_by,
-    queueJob: row.queue_job,
-    format: row.format,
-    stopRequested: row.stop,
-  }));
-}
-
-/** Locks a lost row for its one reclaim; false when another reclaimer has it or it is no longer lost. */
-export async function lockLostRow(sql: Sql, row: LostRow): Promise<boolean> {
+/** True while the row runs under this very claim. */
+export async function isClaimed(sql: Sql, claim: Claim): Promise<boolean> {
   const { rowCount } = await sql.query(
-    `SELECT 1 FROM ${table(row.kind)} WHERE id = $1 AND attempt = $2 AND claimed_by = $3 AND state = 'running'
-      FOR UPDATE SKIP LOCKED`,
-    [row.id, row.attempt, row.claimedBy],
-  );
-  return rowCount === 1;
-}
-
-/** A lost row back in line under a new queue job. */
-export async function requeueLostRow(sql: Sql, row: LostRow, queueJob: string): Promise<boolean> {
-  const { rowCount } = await sql.query(
-    `UPDATE ${table(row.kind)}
-        SET state = 'queued', losses = losses + 1, claimed_by = NULL, claimed_at = NULL, queue_job = $4
-      WHERE id = $1 AND attempt = $2 AND claimed_by = $3 AND state = 'running'`,
-    [row.id, row.attempt, row.claimedBy, queueJob],
+    `SELECT 1 FROM ${table(claim.kind)} WHERE id = $1 AND attempt = $2 AND claimed_by = $3 AND state = 'running'`,
+    [claim.id, claim.attempt, claim.worker],
   );
   return rowCount === 1;
 }

@@ -1,8 +1,14 @@
-// The metastore's connection pool and transactions. Invariant: an idle client's error never ends the process, and no
-// statement outlives `statementTimeoutMs` on the server.
+// The metastore's connection pool and transactions. Invariants: an idle client's error never ends the process; no
+// statement outlives `statementTimeoutMs` on the server; what the database undid because two were in each other's way
+// (deadlock, serialization) is run again here, for everybody.
+//
+// The order in which rows are locked, everywhere: a job's conversation, then job rows (several: by id), then their
+// batches (by id), then their queue jobs, then worker rows. A claim comes from the other side (queue job, then row), so
+// nobody who holds a row waits for a queue job that still waits in line: `takeOutText` passes over a locked one.
 
 import pg from "pg";
 import type { Clock } from "../../config/time.ts";
+import { isConflict, markDatabaseError } from "./database-errors.ts";
 import type { Channel } from "./listen.ts";
 import { createNotifications } from "./notifications.ts";
 
@@ -21,7 +27,7 @@ export interface Sql {
 }
 
 export interface Database extends Sql {
-  /** Runs `work` in one transaction; a throw rolls back and is thrown on. */
+  /** Runs `work` in one transaction; a throw rolls back and is thrown on. `work` may run again after a deadlock. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** As `transaction`, but rolls back without an error when `work` returns undefined. */
   attempt<T>(work: (sql: Sql) => Promise<T | undefined>): Promise<T | undefined>;
@@ -62,20 +68,35 @@ function nameOf(text: string): string | undefined {
   return name;
 }
 
+function marked(error: unknown): never {
+  throw markDatabaseError(error);
+}
+
 function sqlOf(client: pg.Pool | pg.PoolClient): Sql {
   return {
     async query<Row extends object>(text: string, values?: readonly unknown[]) {
       const name = values === undefined ? undefined : nameOf(text);
-      const result: pg.QueryResult<Row> | pg.QueryResult<Row>[] = await client.query<Row>({
-        text,
-        values: values as unknown[] | undefined,
-        name,
-      });
+      const result: pg.QueryResult<Row> | pg.QueryResult<Row>[] = await client
+        .query<Row>({ text, values: values as unknown[] | undefined, name })
+        .catch(marked);
       if (!Array.isArray(result)) return { rows: result.rows, rowCount: result.rowCount ?? 0 };
       const rowCount = result.reduce((sum, one) => sum + (one.rowCount ?? 0), 0);
       return { rows: result.flatMap(({ rows }) => rows), rowCount };
     },
   };
+}
+
+const CONFLICT_TRIES = 10;
+
+/** Run again at once: who was undone waits for the winner's locks, and for nothing else. */
+async function throughConflicts<T>(run: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!isConflict(error) || tries === CONFLICT_TRIES) throw error;
+    }
+  }
 }
 
 /** Opens a pool of at most `max` connections, lazily. */
@@ -95,8 +116,8 @@ export function createDatabase(options: PoolOptions): Database {
   const notifications = createNotifications(sqlOf(pool), options.clock, options.onError);
   let stopped: Promise<void> | null = null;
 
-  async function attempt<T>(work: (sql: Sql) => Promise<T | undefined>): Promise<T | undefined> {
-    const client = await pool.connect();
+  async function once<T>(work: (sql: Sql) => Promise<T | undefined>): Promise<T | undefined> {
+    const client = await pool.connect().catch(marked);
     // The pool takes its error listener off a client it hands out; unheard, a dying socket would end the process.
     let broken = false;
     const onError = (error: Error) => {
@@ -105,9 +126,9 @@ export function createDatabase(options: PoolOptions): Database {
     };
     client.on("error", onError);
     try {
-      await client.query("BEGIN");
+      await client.query("BEGIN").catch(marked);
       const result = await work(sqlOf(client));
-      await client.query(result === undefined ? "ROLLBACK" : "COMMIT");
+      await client.query(result === undefined ? "ROLLBACK" : "COMMIT").catch(marked);
       return result;
     } catch (error) {
       await client.query("ROLLBACK").catch(() => {
@@ -120,8 +141,11 @@ export function createDatabase(options: PoolOptions): Database {
     }
   }
 
+  const alone = sqlOf(pool);
+  const attempt: Database["attempt"] = (work) => throughConflicts(() => once(work));
+
   return {
-    ...sqlOf(pool),
+    query: (text, values) => throughConflicts(() => alone.query(text, values)),
     attempt,
     async transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
       const done = await attempt(async (sql) => ({ value: await work(sql) }));
@@ -130,7 +154,8 @@ export function createDatabase(options: PoolOptions): Database {
     notify: notifications.note,
     async flush() {
       // The smallest thing that is written and waited for; the server writes what came before in front of it.
-      await pool.query({ name: "owl_flush", text: "SELECT pg_logical_emit_message(true, 'owl', ''::text)" });
+      const text = "SELECT pg_logical_emit_message(true, 'owl', ''::text)";
+      await pool.query({ name: "owl_flush", text }).catch(marked);
     },
     counts: () => ({
       max: options.max,
@@ -143,13 +168,4 @@ export function createDatabase(options: PoolOptions): Database {
       return stopped;
     },
   };
-}
-
-/** True for the errors of a database that is away or restarting: worth trying again. */
-export function isOutage(error: unknown): boolean {
-  const code = (error as { code?: string } | null)?.code ?? "";
-  if (/^(08|57P0|53[23]00|25P03|ECONN|ENOENT|EPIPE|ETIMEDOUT)/.test(code)) return true;
-  // pg's own client-side failures carry no code.
-  const text = error instanceof Error ? error.message : "";
-  return /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/.test(text);
 }

@@ -4,15 +4,12 @@
 
 import type { Logger } from "pino";
 import type { Clock, Random } from "../../config/time.ts";
-import { jobKindRow } from "../core/job-kinds.ts";
-import { lostJobVerdict } from "../core/lost-jobs.ts";
 import type { Text } from "../text/text.ts";
-import { findLostRows, type LostRow, lockLostRow, requeueLostRow } from "./claims.ts";
 import type { Listener } from "./listen.ts";
-import { lostEndings } from "./lost-endings.ts";
 import type { Database } from "./pool.ts";
 import type { JobQueue } from "./queue.ts";
-import { countReclaimed, findSilentWorkers, markSilentWorkers } from "./workers.ts";
+import { findLostRows, settleRow } from "./running-rows.ts";
+import { findSilentWorkers, markSilentWorkers } from "./workers.ts";
 
 interface ReclaimerDeps {
   readonly db: Database;
@@ -37,37 +34,11 @@ export interface Reclaimer {
 const EVERY_MS = 5_000;
 
 export function createReclaimer(deps: ReclaimerDeps): Reclaimer {
-  const { db, queue, clock, log } = deps;
+  const { db, clock, log } = deps;
   const stopping = new AbortController();
   let woken = new AbortController();
   let loop: Promise<void> | null = null;
   let forget: (() => void) | null = null;
-
-  async function reclaim(row: LostRow): Promise<boolean> {
-    const verdict = lostJobVerdict(jobKindRow(row.kind), row);
-    const done = await db.attempt(async (sql) => {
-      if (!(await lockLostRow(sql, row))) return undefined;
-      if (row.queueJob) await queue.remove(sql, row.kind, [row.queueJob]);
-      if (verdict.verdict === "requeue") {
-        const queueJob = deps.random.uuid();
-        if (!(await requeueLostRow(sql, row, queueJob))) return undefined;
-        await queue.enqueue(sql, row.kind, { id: row.id, queueJob, format: row.format });
-      } else if (!(await lostEndings[row.kind](sql, row, deps.text))) return undefined;
-      await countReclaimed(sql, row.claimedBy);
-      return true;
-    });
-    if (done) {
-      const fields = {
-        kind: row.kind,
-        job: row.id,
-        worker: row.claimedBy,
-        verdict: verdict.verdict,
-        why: verdict.reason,
-      };
-      log.warn(fields, "lost job reclaimed");
-    }
-    return done === true;
-  }
 
   /**
    * Looks, asks again whether our own heartbeat was unbroken while we looked, and only then marks: a statement that
@@ -86,7 +57,7 @@ export function createReclaimer(deps: ReclaimerDeps): Reclaimer {
   async function runOnce(): Promise<number> {
     await declareSilentWorkers();
     let count = 0;
-    for (const row of await findLostRows(db)) if (await reclaim(row)) count += 1;
+    for (const row of await findLostRows(db)) if (await settleRow(deps, row)) count += 1;
     return count;
   }
 

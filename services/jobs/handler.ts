@@ -29,7 +29,8 @@ export interface JobContext {
   stillClaimed(): Promise<boolean>;
   /**
    * Runs `write` (which ends the row, fenced, and answers whether it did) and settles the queue job in one transaction.
-   * Tries again for 25 s while the database is away. After "lostClaim" nothing may be written any more.
+   * Tries again until it is done, whatever the database says; only a `write` that is wrong in itself throws. After
+   * "lostClaim" nothing may be written any more.
    */
   end(write: (sql: Sql) => Promise<boolean>): Promise<"ended" | "lostClaim">;
   /** As `end`, for a `write` of one statement that takes the queue job out too (`takeOutText`): it runs by itself. */
@@ -41,6 +42,6 @@ export type HandlerResult = "ended" | "lostClaim" | "handBack";
 
 export interface Handler {
   run(context: JobContext): Promise<HandlerResult>;
-  /** Ends the row after `run` threw (a bug, or a database away too long); must not throw for what it can foresee. */
+  /** Ends the row after `run` threw (a bug, or a write that is wrong in itself); must not throw for what it can foresee. */
   fail(context: JobContext, error: unknown): Promise<HandlerResult>;
 }

@@ -48,9 +48,23 @@ const READS = /^(select|with|values|table|explain|show)\b/i;
 
 /** Throws `sql.refused` for a statement that does not begin as one that only reads. */
 function checkStatement(sql: string): void {
-  const bare = sql.replace(/^(\s|--[^\n]*(\n|$)|\/\*[\s\S]*?\*\/|\()+/, "");
-  if (READS.test(bare)) return;
+  const begin = beginOf(sql);
+  if (READS.test(sql.slice(begin, begin + 20))) return;
   throw new OwlError("sql.refused", "Only statements that read are run (SELECT, WITH, VALUES, TABLE, EXPLAIN, SHOW).");
+}
+
+/** Where the statement begins: after white space, comments and opening brackets. */
+function beginOf(sql: string): number {
+  let at = 0;
+  for (;;) {
+    const comment = sql.startsWith("--", at) ? "\n" : sql.startsWith("/*", at) ? "*/" : null;
+    if (comment !== null) {
+      const end = sql.indexOf(comment, at + 2);
+      if (end === -1) return sql.length;
+      at = end + comment.length;
+    } else if (at < sql.length && /[\s(]/.test(sql[at] ?? "")) at += 1;
+    else return at;
+  }
 }
 
 const NUMBERS = new Set([20, 21, 23, 26, 700, 701, 1700]);

@@ -5,7 +5,7 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { Problem } from "../../config/control-api.ts";
 import { OwlError } from "../../config/errors.ts";
-import { isOutage } from "../db/pool.ts";
+import { isOutage } from "../db/database-errors.ts";
 
 /** Status by code where the ending does not tell it (see `statusOf`). */
 const STATUS: Readonly<Record<string, number>> = {

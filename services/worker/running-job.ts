@@ -1,15 +1,18 @@
-// One job in this worker: its signal, its context, its way to an end. Invariant: whatever the handler does, the row gets
-// exactly one ending by us, or another one has ended it; `run` resolves, it never rejects.
+// One job in this worker: its signal, its context, its way to an end. Invariants: whatever the handler does and whatever
+// the database says, the row gets exactly one ending by us, or another one has ended it: while it is ours we go on trying;
+// `over` resolves, it never rejects.
 
 import type { Logger } from "pino";
 import type { AppConfig } from "../../config/config.ts";
 import { asError } from "../../config/errors.ts";
 import type { Clock, Random } from "../../config/time.ts";
 import { type AbortCause, JobAborted } from "../core/abort.ts";
-import { type Claim, checkClaims, handBackRow } from "../db/claims.ts";
+import { type Claim, handBackRow, isClaimed } from "../db/claims.ts";
+import { mayPassLater } from "../db/database-errors.ts";
 import { lostEndings } from "../db/lost-endings.ts";
-import { type Database, isOutage, type Sql } from "../db/pool.ts";
+import type { Database, Sql } from "../db/pool.ts";
 import type { JobQueue } from "../db/queue.ts";
+import { throughOutage } from "../db/through-outage.ts";
 import type { Handler, HandlerResult, JobContext } from "../jobs/handler.ts";
 import type { Text } from "../text/text.ts";
 
@@ -35,7 +38,9 @@ export interface RunningJob {
   readonly over: Promise<HandlerResult>;
 }
 
-const SAVE_FOR_MS = 25_000;
+/** A row is ended whatever was aborted. */
+const NEVER = new AbortController().signal;
+const LONGEST_PAUSE_MS = 2_000;
 
 /** Starts the handler on a claimed row. */
 export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: AbortSignal): RunningJob {
@@ -53,20 +58,20 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
       return true;
     });
 
-  /** Tried again while the database is away. */
+  /** Tried again for as long as it takes: only a write that is wrong in itself (`isHopeless`) is given up. */
   async function save(
     write: Write,
     done: HandlerResult,
     how: (write: Write) => Promise<boolean | undefined> = together,
+    isHopeless = (error: unknown) => !mayPassLater(error),
   ): Promise<HandlerResult> {
-    const untilMs = clock.monotonicMs() + SAVE_FOR_MS;
     for (let tries = 1; ; tries++) {
       try {
         return (await how(write)) ? done : "lostClaim";
       } catch (error) {
-        if (!isOutage(error) || clock.monotonicMs() >= untilMs) throw error;
+        if (isHopeless(error)) throw error;
         log.warn({ err: error, tries }, "outcome could not be saved; trying again");
-        await clock.sleep(Math.min(2_000, 100 * 2 ** tries));
+        await clock.sleep(Math.min(LONGEST_PAUSE_MS, 100 * 2 ** tries));
       }
     }
   }
@@ -84,10 +89,7 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
     log,
     config: deps.config,
     text: deps.text,
-    async stillClaimed() {
-      const { lost } = await checkClaims(db, [claim]);
-      return lost.length === 0;
-    },
+    stillClaimed: () => isClaimed(db, claim),
     end: (write) => save(write, "ended") as Promise<"ended" | "lostClaim">,
     endAtOnce: (write) => save(write, "ended", (alone) => alone(db)) as Promise<"ended" | "lostClaim">,
   };
@@ -101,27 +103,21 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
     }, "handBack");
   }
 
-  /** The row as a lost job's, by its kind's rule: for a handler that is deaf or whose `fail` is broken. */
+  /**
+   * The row as a lost job's, by its kind's rule: for a handler that is deaf or whose `fail` is broken. Our worker lives,
+   * so no reclaimer looks at this row: nothing the database says makes us give it up.
+   */
   function endByRule(): Promise<HandlerResult> {
     const row = {
       ...claim,
-      losses: 0,
-      claimedBy: claim.worker,
       stopRequested: (controller.signal.reason as JobAborted | undefined)?.abortCause === "stopped",
     };
-    return save((sql) => lostEndings[claim.kind](sql, row, deps.text), "ended");
-  }
-
-  /** Our worker lives, so no reclaimer will look at this row: we try until the database is back. */
-  async function endByRuleAtLast(): Promise<HandlerResult> {
-    for (;;) {
-      try {
-        return await endByRule();
-      } catch (failure) {
-        if (!isOutage(failure)) throw failure;
-        await clock.sleep(1_000);
-      }
-    }
+    return save(
+      (sql) => lostEndings[claim.kind](sql, row, deps.text),
+      "ended",
+      together,
+      () => false,
+    );
   }
 
   async function toItsEnd(): Promise<HandlerResult> {
@@ -130,22 +126,18 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
       return result === "handBack" ? await handBack() : result;
     } catch (error) {
       if (!controller.signal.aborted) log.error({ err: asError(error) }, "handler failed");
-      // The database may be away for longer than one saving lasts: the row is ours until it is ended.
-      for (;;) {
-        try {
-          return await handler.fail(context, error);
-        } catch (failure) {
-          log.error({ err: asError(failure) }, "ending could not be recorded");
-          if (!isOutage(failure)) return await endByRuleAtLast();
-          await clock.sleep(1_000);
-        }
+      try {
+        return await throughOutage({ clock, signal: NEVER }, () => handler.fail(context, error));
+      } catch (failure) {
+        log.error({ err: asError(failure) }, "ending could not be recorded; the row ends by its kind's rule");
+        return await endByRule();
       }
     }
   }
 
   const forced = Promise.withResolvers<HandlerResult>();
   const over = Promise.race([toItsEnd(), forced.promise]).catch((error: unknown): HandlerResult => {
-    log.error({ err: asError(error) }, "job left to the reclaimer");
+    log.error({ err: asError(error) }, "job left to the sweep of this worker's rows");
     return "lostClaim";
   });
 
@@ -160,11 +152,7 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
     },
     async force() {
       log.error("handler is deaf to its signal; its row is ended without it");
-      try {
-        forced.resolve(await endByRule());
-      } catch (error) {
-        log.error({ err: asError(error) }, "row could not be ended by force");
-      }
+      forced.resolve(await endByRule());
     },
     over,
   };

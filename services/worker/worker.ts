@@ -7,12 +7,12 @@ import { type AppConfig, JOB_KINDS, type JobKind } from "../../config/config.ts"
 import { asError } from "../../config/errors.ts";
 import type { AbortCause } from "../core/abort.ts";
 import { drainDeadlines, stopRule } from "../core/worker-drain.ts";
-import { type Claim, checkClaims, claimJobs, handBackRow } from "../db/claims.ts";
+import { type Claim, claimJobs } from "../db/claims.ts";
 import type { Listener } from "../db/listen.ts";
 import { deregisterWorker, type JobsByKind, markDraining, type WorkerCounts } from "../db/workers.ts";
 import type { Handler, HandlerResult } from "../jobs/handler.ts";
+import { createOwnRows } from "./own-rows.ts";
 import { type JobDeps, type RunningJob, runJob } from "./running-job.ts";
-import { createUnsureClaims } from "./unsure-claims.ts";
 
 interface WorkerDeps extends JobDeps {
   readonly id: string;
@@ -55,8 +55,18 @@ export function createWorker(deps: WorkerDeps): Worker {
   const loops: Promise<void>[] = [];
   let drained: Promise<"drained" | "gaveUp"> | null = null;
 
-  const isHeld = ({ kind, id, attempt }: Claim) => claiming.has(kind) || running.get(id)?.claim.attempt === attempt;
-  const unsure = createUnsureClaims({ db, clock, isHeld, handBack: handBackUntouched });
+  const ownRows = createOwnRows({
+    ...deps,
+    running,
+    isClaiming: (kind) => claiming.has(kind),
+    abort(id, cause) {
+      const job = running.get(id);
+      if (job) abort(job, cause);
+    },
+    onReturned: () => {
+      counts.handedBack += 1;
+    },
+  });
   const rule = (kind: JobKind) => stopRule(kind, config.transcription.onStop);
   const ofKind = (kind: JobKind) => [...running.values()].filter((job) => job.claim.kind === kind);
   const free = (kind: JobKind) => config.worker.concurrency[kind] - ofKind(kind).length;
@@ -72,23 +82,15 @@ export function createWorker(deps: WorkerDeps): Worker {
    * workers woken together share what came together.
    */
   async function claimSome(kind: JobKind): Promise<readonly Claim[] | "none"> {
-    let committing: readonly Claim[] = [];
     const limit = Math.ceil(free(kind) / 2);
-    try {
-      const claimed = await db.attempt<readonly Claim[]>(async (sql) => {
-        const { claims, stale, refused } = await claimJobs(sql, queue, { kind, limit, worker: deps.id });
-        if (refused || claims.length + stale.length === 0) return undefined;
-        if (stale.length > 0) await queue.complete(sql, ...stale);
-        // The last look before COMMIT: a claim that would come too late is rolled back, untouched.
-        if (drainStarted.signal.aborted) return undefined;
-        committing = claims;
-        return claims;
-      });
-      return claimed ?? "none";
-    } catch (error) {
-      for (const claim of committing) unsure.note(claim);
-      throw error;
-    }
+    const claimed = await db.attempt<readonly Claim[]>(async (sql) => {
+      const { claims, stale, refused } = await claimJobs(sql, queue, { kind, limit, worker: deps.id });
+      if (refused || claims.length + stale.length === 0) return undefined;
+      if (stale.length > 0) await queue.complete(sql, ...stale);
+      // The last look before COMMIT: a claim that would come too late is rolled back, untouched.
+      return drainStarted.signal.aborted ? undefined : claims;
+    });
+    return claimed ?? "none";
   }
 
   async function claimMore(kind: JobKind): Promise<void> {
@@ -102,8 +104,8 @@ export function createWorker(deps: WorkerDeps): Worker {
           break;
         }
         for (const claim of claimed) {
-          if (drainStarted.signal.aborted) await handBackLate(claim);
-          else begin(claim);
+          // The COMMIT was on the wire when the drain began: the drain puts the row back in line, untouched.
+          if (!drainStarted.signal.aborted) begin(claim);
         }
       }
     } while (again.has(kind) && !drainStarted.signal.aborted);
@@ -116,29 +118,6 @@ export function createWorker(deps: WorkerDeps): Worker {
       .catch((error: unknown) => log.warn({ err: asError(error), kind }, "claiming failed; the next poll tries again"))
       .finally(() => claiming.delete(kind));
     claiming.set(kind, task);
-  }
-
-  /** The COMMIT was on the wire when the drain began, or broke off: the row goes back in line, first; nothing has run. */
-  async function handBackUntouched(claim: Claim): Promise<void> {
-    const queueJob = deps.random.uuid();
-    await db.attempt(async (sql) => {
-      if (!(await handBackRow(sql, claim, queueJob))) return undefined;
-      await queue.complete(sql, claim);
-      await queue.enqueue(sql, claim.kind, { id: claim.id, queueJob, format: claim.format, priority: 1 });
-      return true;
-    });
-    counts.handedBack += 1;
-    log.info({ kind: claim.kind, job: claim.id }, "late claim handed back untouched");
-  }
-
-  /** One that cannot go back now, the database being away, goes before this worker deregisters. */
-  async function handBackLate(claim: Claim): Promise<void> {
-    try {
-      await handBackUntouched(claim);
-    } catch (error) {
-      log.warn({ err: asError(error), kind: claim.kind, job: claim.id }, "late claim could not be handed back yet");
-      unsure.note(claim);
-    }
   }
 
   function begin(claim: Claim): void {
@@ -161,7 +140,10 @@ export function createWorker(deps: WorkerDeps): Worker {
     running.delete(job.claim.id);
     if (result === "ended") counts.finished += 1;
     if (result === "handBack") counts.handedBack += 1;
-    if (result === "lostClaim") log.warn({ kind: job.claim.kind, job: job.claim.id }, "claim was lost");
+    if (result === "lostClaim") {
+      ownRows.leave(job.claim);
+      log.warn({ kind: job.claim.kind, job: job.claim.id }, "claim was lost");
+    }
     deps.onJobs();
     if (mayWait.has(job.claim.kind)) wake(job.claim.kind);
   }
@@ -171,24 +153,6 @@ export function createWorker(deps: WorkerDeps): Worker {
     log.info({ kind: job.claim.kind, job: job.claim.id, why: cause }, "job aborted");
     if (cause === "cut" || cause === "lostClaim") return;
     clock.after(LET_GO_MS, () => running.has(job.claim.id) && void job.force(), { unref: true });
-  }
-
-  async function checkOnce(): Promise<void> {
-    await unsure.settle();
-    if (running.size === 0) return;
-    const { lost, stop } = await checkClaims(
-      db,
-      [...running.values()].map((job) => job.claim),
-    );
-    for (const [claims, cause] of [
-      [lost, "lostClaim"],
-      [stop, "stopped"],
-    ] as const) {
-      for (const claim of claims) {
-        const job = running.get(claim.id);
-        if (job?.claim.attempt === claim.attempt) abort(job, cause);
-      }
-    }
   }
 
   async function every(ms: number, run: () => Promise<void> | void): Promise<void> {
@@ -234,7 +198,7 @@ export function createWorker(deps: WorkerDeps): Worker {
       while (running.size > 0) await Promise.race([...running.values()].map((job) => job.over));
       for (let tries = 0; ; tries++) {
         try {
-          await unsure.settle();
+          await ownRows.runOnce();
           await deregisterWorker(db, deps.id, counts);
           return "drained";
         } catch (error) {
@@ -264,9 +228,9 @@ export function createWorker(deps: WorkerDeps): Worker {
       });
       listener.onReconnect(() => {
         wakeAll();
-        void checkOnce().catch((error) => log.warn({ err: error }, "check failed; it is repeated"));
+        void ownRows.runOnce().catch((error) => log.warn({ err: error }, "check failed; it is repeated"));
       });
-      loops.push(every(POLL_MS, wakeAll), every(CHECK_MS, checkOnce));
+      loops.push(every(POLL_MS, wakeAll), every(CHECK_MS, ownRows.runOnce));
       wakeAll();
     },
     drain() {

@@ -3,7 +3,8 @@
 
 import type { Logger } from "pino";
 import type { Clock } from "../../../config/time.ts";
-import { type Database, isOutage } from "../../db/pool.ts";
+import { mayPassLater } from "../../db/database-errors.ts";
+import type { Database } from "../../db/pool.ts";
 import { appendTurnEvents, type NewTurnEvent } from "../../db/turns.ts";
 
 export interface AnswerSink {
@@ -56,7 +57,7 @@ export function createAnswerSink(deps: AnswerSinkDeps): AnswerSink {
       }
     } catch (error) {
       unsure = events;
-      if (!isOutage(error)) throw error;
+      if (!mayPassLater(error)) throw error;
       if (!away) log.warn({ err: error }, "answer is kept in memory until the database is back");
       away = true;
     }

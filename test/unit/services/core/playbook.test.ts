@@ -27,6 +27,21 @@ describe("checking a playbook", () => {
     expect(checkPlaybook(playbook)).toEqual([expect.objectContaining({ step, field })]);
   });
 
+  test("bounds what is read in an input, and how much is told of it", () => {
+    expect(checkPlaybook({ name: "x", steps: [sql("a", "x".repeat(100_001))] })).toEqual([
+      expect.objectContaining({ step: "a", field: "input" }),
+    ]);
+    let deep: unknown = 1;
+    for (let level = 0; level < 5_000; level++) deep = [deep];
+    const http = { id: "a", tool: "http", input: { url: "https://example.com/", body: deep } };
+    expect(checkPlaybook({ name: "x", steps: [http] })).toEqual([expect.objectContaining({ field: "input" })]);
+    expect(checkPlaybook({ name: "x", steps: [sql("a", "${}".repeat(30_000))] })).toHaveLength(100);
+  });
+
+  test("a mark that is never closed is no reference", () => {
+    expect(checkPlaybook({ name: "x", steps: [sql("a", "${".repeat(40_000))] })).toEqual([]);
+  });
+
   test("never throws, whatever was sent", () => {
     fc.assert(fc.property(fc.jsonValue(), (sent) => void checkPlaybook(sent)));
     const nearly = fc.record({

@@ -1,0 +1,87 @@
+// One job's way to its end, whatever the database says on it.
+
+import { expect, test } from "vitest";
+import type { Claim } from "../../../../services/db/claims.ts";
+import { markDatabaseError } from "../../../../services/db/database-errors.ts";
+import type { Database, Sql } from "../../../../services/db/pool.ts";
+import type { Handler, JobContext } from "../../../../services/jobs/handler.ts";
+import { textOf } from "../../../../services/text/text.ts";
+import { runJob } from "../../../../services/worker/running-job.ts";
+import { createTestClock } from "../../../support/test-clock.ts";
+
+const claim: Claim = {
+  kind: "chat",
+  id: "t-1",
+  queueJob: "j-1",
+  retryCount: 0,
+  format: 1,
+  attempt: 1,
+  worker: "worker-1",
+};
+
+const failure = (code: string) => markDatabaseError(Object.assign(new Error(code), { code })) as Error;
+
+/** A database whose statements fail with `code` while there is one. */
+function setup(run: (context: JobContext) => Promise<"ended" | "lostClaim">, code: string | null = null) {
+  const clock = createTestClock();
+  const state = { code, ended: 0, failed: 0 };
+  const sql: Sql = {
+    async query(text: string) {
+      if (state.code !== null) throw failure(state.code);
+      if (/UPDATE/.test(text)) state.ended += 1;
+      return { rows: [], rowCount: 1 };
+    },
+  };
+  const db = { ...sql, attempt: (work: (sql: Sql) => Promise<unknown>) => work(sql) } as unknown as Database;
+  const log = { child: () => log, info: () => {}, warn: () => {}, error: () => {} };
+  const handler: Handler = {
+    run,
+    async fail() {
+      state.failed += 1;
+      throw new Error("a fault in fail");
+    },
+  };
+  const deps = { db, clock, log, text: textOf("en"), queue: { complete: async () => {} } };
+  const job = runJob(deps as never, handler, claim, new AbortController().signal);
+  return { clock, state, job };
+}
+
+const end = (context: JobContext) =>
+  context.end(async (sql) => (await sql.query("UPDATE owl.turn SET state = 'answered'")).rowCount === 1);
+
+test.each(["25006", "53100", "53200", "57014", "40P01", "40001", "58030", "55P03", "57P01", "ECONNREFUSED"])(
+  "an answer is saved once the database is well again, however long it answered %s",
+  async (code) => {
+    const { clock, state, job } = setup(end, code);
+    await clock.advance(600_000);
+    expect(state).toMatchObject({ ended: 0, failed: 0 });
+    state.code = null;
+    await clock.advance(2_000);
+    expect(await job.over).toBe("ended");
+    expect(state).toMatchObject({ ended: 1, failed: 0 });
+  },
+);
+
+test("an ending that is wrong in itself is not repeated: the row ends by its kind's rule", async () => {
+  let tries = 0;
+  const { state, job } = setup((context) =>
+    context.end(async () => {
+      tries += 1;
+      throw failure("22021");
+    }),
+  );
+  expect(await job.over).toBe("ended");
+  expect([tries, state.failed, state.ended]).toEqual([1, 1, 1]);
+});
+
+test("by its kind's rule it is ended whatever the database says, also what is our own fault", async () => {
+  const { clock, state, job } = setup(async () => {
+    throw new Error("a fault in run");
+  }, "42P01");
+  await clock.advance(60_000);
+  expect(state).toMatchObject({ ended: 0, failed: 1 });
+  state.code = null;
+  await clock.advance(2_000);
+  expect(await job.over).toBe("ended");
+  expect(state.ended).toBe(1);
+});
