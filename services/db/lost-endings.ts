@@ -9,11 +9,7 @@ import type { RunningRow } from "./running-rows.ts";
 import { endTurn } from "./turns.ts";
 
 /** Ends the locked lost row as failed, or as stopped where a stop was asked for; false when it had ended. */
-type EndLost = (
-  sql: Sql,
-  row: Pick<RunningRow, "id" | "attempt" | "stopRequested">,
-  text: Text,
-) => Promise<boolean>;
+type EndLost = (sql: Sql, row: Pick<RunningRow, "id" | "attempt" | "stopRequested">, text: Text) => Promise<boolean>;
 
 /** A kind whose row has nothing more to tell than state and message. */
 function endPlain(table: string, stopped: string, messageKey: Parameters<Text>[0]): EndLost {

@@ -11,7 +11,7 @@ import type { Claim } from "../db/claims.ts";
 import { listRowsOf, type RunningRow, returnRow, type SettleDeps, settleRow } from "../db/running-rows.ts";
 import type { RunningJob } from "./running-job.ts";
 
-export interface OwnRows {
+interface OwnRows {
   /** The job's run is over and it did not end its row: that may be another one's by now, or still be ours. */
   leave(claim: Claim): void;
   /** One look. Repeatable; throws when something could not be settled, or the database is away. */
