@@ -8,8 +8,14 @@ import { asError, OwlError } from "../config/errors.ts";
 import { appConfigWith, CODE_ROOT } from "../config/load.ts";
 import type { Environment } from "../config/locate.ts";
 import { systemRandom } from "../config/system-time.ts";
+import { createClearance } from "./control/clearance.ts";
+import type { Control } from "./control/control.ts";
 import { createFront } from "./control/front.ts";
-import { createOperations, refuseBusy } from "./control/operations.ts";
+import { createGate } from "./control/gate.ts";
+import { createInquiries } from "./control/inquiries.ts";
+import { createReloadControl } from "./control/reload.ts";
+import { createRolloutControl } from "./control/rollouts.ts";
+import { createServiceControl } from "./control/services.ts";
 import { isComplete } from "./core/supervisor-state.ts";
 import { en } from "./core/text/en.ts";
 import type { Sentence, Text } from "./core/text/text.ts";
@@ -33,6 +39,7 @@ import { createInstanceLogs } from "./process/log-file.ts";
 import { createUsageSampler } from "./process/usage.ts";
 import { storedProxyRecords } from "./proxies/records.ts";
 import { createProxySet } from "./proxies/set.ts";
+import { createPlanner } from "./rollouts/planner.ts";
 import { createRolloutRunner } from "./rollouts/record.ts";
 import { openFoundation } from "./state/foundation.ts";
 import { createReleases, type Releases } from "./updates/releases.ts";
@@ -246,10 +253,19 @@ export function createDaemon(parts: DaemonParts): Daemon {
     cancel();
   }
 
+  const planner = createPlanner({ ...ground, world: supervisor.world, config: () => config });
+  const gate = createGate({
+    ...ground,
+    rollouts,
+    config: () => config,
+    connectionLimit: surroundings.connectionLimit,
+    isStopping: supervisor.isStopping,
+  });
   const releases: Releases = createReleases({
     ...ground,
     random: systemRandom,
     rollouts,
+    planner,
     book,
     wishes,
     database,
@@ -260,7 +276,10 @@ export function createDaemon(parts: DaemonParts): Daemon {
     preflight: () => preflight.run(),
     status: () => control.status(),
     restart: (request, askedBy) => control.restart(request, askedBy),
-    refuseWhileBusy: () => refuseBusy(rollouts.running(), supervisor.isStopping()),
+    refuse() {
+      gate.refuseWhileBusy();
+      gate.refuseWithoutDisk();
+    },
     useCode({ path }) {
       if (path !== servedFrom) config = parts.loadConfig(path);
       servedFrom = path;
@@ -287,42 +306,58 @@ export function createDaemon(parts: DaemonParts): Daemon {
     codeRoot: CODE_ROOT,
   });
 
-  const control = createOperations({
+  const asked = {
     ...ground,
+    gate,
+    planner,
     book,
     instances,
-    rollouts,
     wishes,
-    health,
-    logs,
     proxies,
-    preflight,
-    updates: releases.updates,
     config: () => config,
-    app: appOf,
-    loadConfig: () => parts.loadConfig(releases.serving().path),
-    useConfig(next) {
-      config = next;
-      wake();
-    },
+    connectionLimit: surroundings.connectionLimit,
+    clearance: createClearance(preflight, journal, ground.record),
+    wake,
+  };
+  const rolloutControl = createRolloutControl({ ...asked, rollouts });
+  const control: Control = {
+    ...rolloutControl,
+    ...createServiceControl(asked),
+    ...createReloadControl({
+      ...asked,
+      rollouts: rolloutControl,
+      app: appOf,
+      loadConfig: () => parts.loadConfig(releases.serving().path),
+      useConfig(next) {
+        config = next;
+        wake();
+      },
+      failed: (error, what) => log.error({ err: asError(error) }, what),
+    }),
+    ...createInquiries({
+      ...asked,
+      health,
+      logs,
+      preflight,
+      app: appOf,
+      workers: surroundings.workers,
+      crashesOf: instances.crashesOf,
+      envNow(instance) {
+        const env = environmentOf(instance.id);
+        return env === null ? null : envHashes(env);
+      },
+      loggedInstances: () =>
+        readdirSync(paths.logs).flatMap((file) => (file.endsWith(".log") ? [file.slice(0, -4)] : [])),
+    }),
+    ...releases.updates,
     status: async (text = ground.record) => {
       await Promise.all([refreshCounters(), surroundings.refresh()]);
       return status(text);
     },
-    workers: surroundings.workers,
-    crashesOf: instances.crashesOf,
-    envNow(instance) {
-      const env = environmentOf(instance.id);
-      return env === null ? null : envHashes(env);
+    async reexec() {
+      parts.reexec();
     },
-    connectionLimit: surroundings.connectionLimit,
-    isStopping: supervisor.isStopping,
-    wake,
-    reexec: parts.reexec,
-    loggedInstances: () =>
-      readdirSync(paths.logs).flatMap((file) => (file.endsWith(".log") ? [file.slice(0, -4)] : [])),
-    failed: (error, what) => log.error({ err: asError(error) }, what),
-  });
+  };
   const front = createFront({ ...ground, control, rollouts, proxies, database, config, version, lifetime });
 
   async function bringUpDatabase(): Promise<void> {

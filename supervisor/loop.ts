@@ -56,6 +56,8 @@ export interface Supervisor {
   /** Something changed; cheap, may be called from anywhere. */
   wake(): void;
   isStopping(): boolean;
+  /** What decisions are taken from; with another configuration, what they would be taken from then. */
+  world(config?: Config): World;
   /** Sends everything away; resolves when no process of a service lives. */
   drainAll(): Promise<void>;
   /** Kills what still lives. */
@@ -75,8 +77,7 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
   let stopping = false;
   let retryAtMs = 0;
 
-  function world(): World {
-    const config = parts.config();
+  function world(config: Config = parts.config()): World {
     return {
       text: record,
       services: config.services.map((service) => {
@@ -211,6 +212,7 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
       wake();
     },
     wake,
+    world,
     isStopping: () => stopping,
     drainAll() {
       stopping = true;

@@ -1,15 +1,14 @@
 // The look taken before a restart or a reload replaces anything: what preflight fails refuses it, what it warns of is
 // told. Invariant: a refusal comes before anything is written or started.
 
-import type { Config, ServiceConfig } from "../../config/config.ts";
+import type { Config } from "../../config/config.ts";
 import type { PreflightLine } from "../../config/control-api.ts";
-import { assessBudget, OWN_CONNECTIONS } from "../core/connection-budget.ts";
 import { Refusal } from "../core/text/refusal.ts";
 import type { Text } from "../core/text/text.ts";
 import type { Preflight } from "../ports.ts";
 import type { Journal } from "../rollouts/journal.ts";
 
-interface Clearance {
+export interface Clearance {
   /**
    * Notes for the rollout, one a warning, in the language of the record. Throws `preflight.failed` naming what failed,
    * with its command.
@@ -47,26 +46,5 @@ function refusal(judged: (text: Text) => readonly PreflightLine[], lines: readon
       return text.refused.preflight(text.list(said), commands);
     },
     { data: { lines } },
-  );
-}
-
-/** Throws `budget.exceeded` with the figures when so many replicas declare more than `limit` (null: not known). */
-export function refuseOverBudget(
-  config: Config,
-  replicas: (service: ServiceConfig) => number,
-  limit: number | null,
-): void {
-  const declared = config.services.map((one) => ({
-    name: one.name,
-    replicas: replicas(one),
-    connections: one.connections,
-  }));
-  const budget = assessBudget(declared, limit);
-  if (budget.verdict !== "fail") return;
-  throw new Refusal(
-    "budget.exceeded",
-    // A verdict of `fail` knows its limit.
-    ({ refused }) => refused.overBudget(budget.steady, OWN_CONNECTIONS, budget.limit ?? 0),
-    { data: { steady: budget.steady, limit: budget.limit } },
   );
 }

@@ -95,7 +95,8 @@ function sendAway(instance: Instance, cause: string): Action[] {
 /** Brings one service to its number and moves its replacements on. */
 function fillService(world: World, service: ServiceFacts): Action[] {
   const up = world.instances.filter((one) => one.service === service.name && one.wanted === "up");
-  const find = (id: string | null): Instance | undefined => up.find((one) => one.id === id);
+  const byId = new Map(up.map((one) => [one.id, one]));
+  const find = (id: string | null): Instance | undefined => (id === null ? undefined : byId.get(id));
   // Beside the one whose place it takes, an instance is no place of its own.
   const places = up.filter((one) => {
     const old = find(one.replaces);
@@ -192,7 +193,8 @@ function stepRollout(world: World): Action[] {
   const { rollout } = world;
   if (rollout === null) return [];
   const mayEnd = !rollout.open;
-  const targets = rollout.targets.flatMap((id) => world.instances.filter((one) => one.id === id));
+  const byId = new Map(world.instances.map((one) => [one.id, one]));
+  const targets = rollout.targets.flatMap((id) => byId.get(id) ?? []);
   const fresh = world.instances.filter((one) => one.rollout === rollout.id);
   const leaving = targets.filter((one) => one.wanted === "down" && isLiving(one));
   // Those on their way out belong to it until they are gone; a long drain is not waited for, but named at its end.

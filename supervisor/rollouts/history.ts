@@ -1,10 +1,12 @@
 // The rollouts on record, by number. Invariants: only the newest are kept, their events go with them; a look costs what
 // it shows, however many there were.
 
-import type { Rollout, RolloutKind, RolloutLedger, RolloutStep } from "../../config/control-api.ts";
-import type { Estimate } from "../core/estimate.ts";
+import type { Rollout, RolloutKind, RolloutLedger } from "../../config/control-api.ts";
+import type { RecordedStep } from "../core/rollout-plan.ts";
 import type { Store } from "../state/store.ts";
 import { NO_ROLLOUTS, type RolloutTotals, withRollout } from "./totals.ts";
+
+export type Estimate = NonNullable<Rollout["estimate"]>;
 
 export interface StoredRollout {
   readonly number: number;
@@ -15,7 +17,7 @@ export interface StoredRollout {
   readonly bootId: string;
   readonly endedAt: number | null;
   readonly reason: string | null;
-  readonly steps: readonly RolloutStep[];
+  readonly steps: readonly RecordedStep[];
   /** Old instances in the order they go. */
   readonly targets: readonly string[];
   /** New instance -> the old one whose place it takes. */

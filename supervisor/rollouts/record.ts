@@ -13,16 +13,15 @@ import { invariant } from "../../config/errors.ts";
 import type { ProxyCounters } from "../../config/proxy-feed.ts";
 import { type Clock, isoTime } from "../../config/time.ts";
 import type { RolloutFacts } from "../core/decide.ts";
-import type { Estimate } from "../core/estimate.ts";
 import type { Instance } from "../core/instance.ts";
 import { NO_COST, withJobs } from "../core/ledger.ts";
-import { advanceSteps, closeSteps, type LastRollout } from "../core/rollout-plan.ts";
+import { advanceSteps, closeSteps, type LastRollout, type RecordedStep } from "../core/rollout-plan.ts";
 import type { Text } from "../core/text/text.ts";
 import type { Milestone } from "../instances/life.ts";
 import type { JobCounts } from "../ports.ts";
 import type { Store } from "../state/store.ts";
 import { createFeed } from "./feed.ts";
-import { createRolloutHistory, idOf, type StoredRollout } from "./history.ts";
+import { createRolloutHistory, type Estimate, idOf, type StoredRollout } from "./history.ts";
 import type { Journal } from "./journal.ts";
 import type { RolloutTotals } from "./totals.ts";
 
@@ -42,12 +41,12 @@ export interface RolloutRunner {
   begin(
     kind: RolloutKind,
     targets: readonly string[],
-    steps: readonly RolloutStep[],
+    steps: readonly RecordedStep[],
     estimate: Estimate,
     options?: RolloutOptions,
   ): Rollout;
   /** The open rollout goes on with these old instances; what failed before is no longer in the way. */
-  retarget(targets: readonly string[], steps: readonly RolloutStep[]): void;
+  retarget(targets: readonly string[], steps: readonly RecordedStep[]): void;
   /** A step of the open rollout that is no instance's: written before it is taken and after; told to watchers. */
   step(action: string, state: "running" | "done" | "failed" | "skipped", message: string): void;
   /** Ends the open rollout. */
@@ -113,7 +112,7 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
       startedAt: isoTime(rollout.startedAt),
       endedAt: rollout.endedAt === null ? null : isoTime(rollout.endedAt),
       reason: rollout.reason,
-      steps: rollout.steps.map((step) =>
+      steps: rollout.steps.map(({ place: _, ...step }) =>
         step.state === "running" && step.startedAt !== null && rollout.state === "running"
           ? { ...step, elapsedMs: Math.max(0, nowMs - Date.parse(step.startedAt)) }
           : step,

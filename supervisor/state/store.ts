@@ -29,6 +29,8 @@ export interface Store {
   remove(table: Keyed, key: Key): void;
   /** The next number of that name, kept before it is given. */
   next(counter: string): number;
+  /** The number that `next` gave last; 0: none so far. */
+  given(counter: string): number;
   /** Makes sure that `next` gives a number above `atLeast`. */
   raise(counter: string, atLeast: number): void;
   append(table: "event" | "rollout_event", id: number, doc: unknown, rollout?: string): void;
@@ -233,6 +235,7 @@ function createStore(database: DatabaseSync): Store {
       setCounter(counter, value);
       return value;
     },
+    given: (counter) => counters.get(counter) ?? 0,
     raise(counter, atLeast) {
       if ((counters.get(counter) ?? 0) < atLeast) setCounter(counter, atLeast);
     },

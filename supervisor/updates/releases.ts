@@ -25,6 +25,7 @@ import { createReleaseLedger, pruneReleases, switchCurrent } from "../release/cu
 import { removeRelease, removeStagingLeftovers, stageRelease } from "../release/stage.ts";
 import { readManifest } from "../release/verify.ts";
 import type { Journal } from "../rollouts/journal.ts";
+import type { Planner } from "../rollouts/planner.ts";
 import type { RolloutRunner } from "../rollouts/record.ts";
 import type { Store } from "../state/store.ts";
 import { createNewerJobs } from "./newer-jobs.ts";
@@ -41,6 +42,7 @@ export interface ReleaseParts {
   readonly store: Store;
   readonly journal: Journal;
   readonly rollouts: RolloutRunner;
+  readonly planner: Planner;
   readonly book: InstanceBook;
   readonly wishes: ServiceWishes;
   readonly measures: Measures;
@@ -57,7 +59,8 @@ export interface ReleaseParts {
   readonly record: Text;
   readonly status: () => Promise<Status>;
   readonly restart: (request: RolloutRequest, askedBy: string) => Promise<Rollout>;
-  readonly refuseWhileBusy: () => void;
+  /** Throws while another rollout runs, owld stops or nothing can be put on record. */
+  readonly refuse: () => void;
   /** The services are to run from that code from now on. */
   readonly useCode: (release: ReleaseRef) => void;
   readonly proxies: Pick<ProxySet, "processes" | "replace">;
@@ -175,6 +178,7 @@ export function createReleases(parts: ReleaseParts): Releases {
       clock,
       book,
       rollouts: parts.rollouts,
+      planner: parts.planner,
       config: parts.config,
       wanted: parts.wishes.wanted,
       workers: parts.workers,
@@ -243,7 +247,7 @@ export function createReleases(parts: ReleaseParts): Releases {
     managed: parts.config().database === null,
     preflight: judged,
     newerJobs: (formats) => database.updates().newerJobs(formats),
-    refuseWhileBusy: parts.refuseWhileBusy,
+    refuse: parts.refuse,
     stage,
     unstage: ({ path }) => removeRelease(path),
     manifest: manifestOf,

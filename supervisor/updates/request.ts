@@ -32,7 +32,8 @@ export interface UpdatesParts {
   readonly preflight: (release: ReleaseRef, text: Text, signal: AbortSignal) => Promise<readonly PreflightLine[]>;
   /** Waiting jobs of a higher format than these. */
   readonly newerJobs: (formats: Manifest["jobKinds"]) => Promise<number>;
-  readonly refuseWhileBusy: () => void;
+  /** Throws while another rollout runs, owld stops or nothing can be put on record. */
+  readonly refuse: () => void;
   readonly stage: (source: string, signal: AbortSignal) => Promise<ReleaseRef & { readonly already: boolean }>;
   /** Removes a staged release that nothing runs from. */
   readonly unstage: (release: ReleaseRef) => Promise<void>;
@@ -183,7 +184,7 @@ export function createUpdates(parts: UpdatesParts): Updates {
     course: Pick<UpdateCourse, "kind" | "source" | "overlapAsked" | "to" | "restoreFrom" | "approval" | "present">,
     askedBy?: string,
   ): Rollout {
-    parts.refuseWhileBusy();
+    parts.refuse();
     const { graceMs, readyMs, webReplicas, confirmMs } = parts.figures();
     const own = parts.bundled ? {} : { ownServices: true };
     return parts.runner.begin(

@@ -8,13 +8,14 @@ import { invariant, OwlError } from "../../config/errors.ts";
 import type { Clock } from "../../config/time.ts";
 import { type Instance, isLiving, isServing } from "../core/instance.ts";
 import type { Manifest } from "../core/manifest.ts";
-import { inOrder, planSteps } from "../core/rollout-plan.ts";
+import { inOrder, waitingSteps } from "../core/rollout-plan.ts";
 import { Refusal } from "../core/text/refusal.ts";
 import type { Text } from "../core/text/text.ts";
 import { type CourseStep, isBack, type ReleaseRef, servingRelease, type UpdateCourse } from "../core/update-course.ts";
 import type { UpdatePlanned, UpdateRefused } from "../core/update-plan.ts";
 import type { InstanceBook } from "../instances/book.ts";
 import type { UpdateDatabase } from "../ports.ts";
+import type { Planner } from "../rollouts/planner.ts";
 import type { RolloutRunner } from "../rollouts/record.ts";
 import type { TakeStep } from "./runner.ts";
 
@@ -22,6 +23,7 @@ interface UpdateStepParts {
   readonly clock: Clock;
   readonly book: InstanceBook;
   readonly rollouts: RolloutRunner;
+  readonly planner: Planner;
   readonly config: () => Config;
   readonly wanted: (service: ServiceConfig) => number;
   readonly workers: () => readonly WorkerStatus[] | null;
@@ -147,7 +149,7 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
     );
     parts.rollouts.retarget(
       standing.map(({ id }) => id),
-      planSteps(standing, isWeb),
+      waitingSteps(parts.planner({ targets: standing })),
     );
     say(words.starting(release.version));
     await waitFor(

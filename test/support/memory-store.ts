@@ -43,6 +43,7 @@ export function openMemoryStore(disk: PaperDisk, touch: () => void): Store {
       disk.counters.set(counter, value);
       return value;
     },
+    given: (counter) => disk.counters.get(counter) ?? 0,
     raise(counter, atLeast) {
       write();
       disk.counters.set(counter, Math.max(disk.counters.get(counter) ?? 0, atLeast));

@@ -1,9 +1,10 @@
 // A small world for the core's decisions: instances that start, come up, crash, hang on and go as told, step by step.
-// It does what the shell does with actions, and nothing by itself.
+// Actions have the effect that every plan gives them (core/simulate.ts); nothing happens by itself.
 
 import { type Action, decide, type RolloutFacts, type World } from "../../supervisor/core/decide.ts";
 import type { Instance } from "../../supervisor/core/instance.ts";
-import { isLiving, isServing, moveInstance, newInstance } from "../../supervisor/core/instance.ts";
+import { isServing, moveInstance, newInstance } from "../../supervisor/core/instance.ts";
+import { takeAction } from "../../supervisor/core/simulate.ts";
 import { recordedEn } from "../../supervisor/core/text/recorded-en.ts";
 
 export interface SimulatedService {
@@ -31,26 +32,22 @@ export function instance(changes: Partial<Instance> & Pick<Instance, "id" | "ser
   });
 }
 
-/** Every replica ready, none being replaced. */
+/** Every replica ready, none being replaced. `changed`: as the world is instead, before anything is decided. */
 export function createRolloutWorld(
   services: readonly SimulatedService[],
   surge: "auto" | number,
   connectionLimit: number | null,
+  changed: (instances: readonly Instance[]) => readonly Instance[] = (same) => same,
 ) {
   let number = 0;
-  let nowMs = 0;
-  let rollout: SimulatedRollout | null = null;
-  const instances = new Map<string, Instance>();
-  /** Of places that are replaced when their configuration changes (the proxy). */
-  const hashes = new Map<string, string>();
-  for (const { name, replicas } of services) {
-    for (let index = 0; index < replicas; index++) {
-      const id = `${name}-${++number}`;
-      instances.set(id, instance({ id, service: name, number }));
-    }
-  }
-
-  const world = (): World => ({
+  let ended: SimulatedRollout | null = null;
+  const first = services.flatMap(({ name, replicas }) =>
+    Array.from({ length: replicas }, () => {
+      number += 1;
+      return instance({ id: `${name}-${number}`, service: name, number });
+    }),
+  );
+  let world: World = {
     text: recordedEn,
     services: services.map(({ name, replicas, connections }) => ({
       name,
@@ -58,87 +55,67 @@ export function createRolloutWorld(
       connections,
       memoryBytes: null,
       held: false,
-      configHash: hashes.get(name) ?? null,
+      configHash: null,
     })),
-    instances: [...instances.values()],
-    rollout: rollout?.state === "running" ? rollout : null,
+    instances: changed(first),
+    rollout: null,
     surge,
     connectionLimit,
     memoryBytes: null,
     stopping: false,
     paused: false,
-    nowMs,
-  });
-
-  const put = (one: Instance | null): void => {
-    if (one !== null) instances.set(one.id, one);
+    nowMs: 0,
   };
+
   const get = (id: string): Instance => {
-    const found = instances.get(id);
+    const found = world.instances.find((one) => one.id === id);
     if (found === undefined) throw new Error(`no ${id}`);
     return found;
   };
+  const put = (one: Instance | null): void => {
+    if (one === null) return;
+    world = { ...world, instances: world.instances.map((before) => (before.id === one.id ? one : before)) };
+  };
+  const remove = (id: string): void => {
+    world = { ...world, instances: world.instances.filter((one) => one.id !== id) };
+  };
+
+  function change(service: string, facts: Partial<World["services"][number]>): void {
+    world = {
+      ...world,
+      services: world.services.map((one) => (one.name === service ? { ...one, ...facts } : one)),
+    };
+  }
 
   function apply(action: Action): void {
-    if (action.kind === "start") {
-      const id = `${action.service}-${++number}`;
-      if (action.follows !== null) instances.delete(action.follows);
-      const { service, replaces } = action;
-      put(
-        instance({
-          id,
-          service,
-          number,
-          replaces,
-          state: "starting",
-          routed: false,
-          configHash: hashes.get(service) ?? "",
-          rollout: action.rollout,
-          startedMs: nowMs,
-        }),
-      );
-    } else if (action.kind === "leave")
-      put({ ...get(action.instance), wanted: "down", leaving: "signalled", replaceCause: null });
-    else if (action.kind === "discard") instances.delete(action.instance);
-    else if (action.kind === "replace") put({ ...get(action.instance), replaceCause: action.cause });
-    else if (action.kind === "fail") {
-      const failed = get(action.instance);
-      if (rollout !== null) rollout = { ...rollout, failure: `${failed.id} failed` };
-      if (isLiving(failed)) put({ ...failed, state: "stopping", wanted: "down", wasKilled: true });
-      else instances.delete(failed.id);
-    } else if (rollout !== null) {
-      rollout = { ...rollout, state: action.state };
-      for (const target of rollout.targets) if (instances.has(target)) put({ ...get(target), replaceCause: null });
-    }
+    if (action.kind === "end" && world.rollout !== null) ended = { ...world.rollout, state: action.state };
+    world = takeAction(world, action, () => ++number);
   }
 
   return {
-    instances: (): readonly Instance[] => [...instances.values()],
-    of: (service: string): readonly Instance[] => [...instances.values()].filter((one) => one.service === service),
+    world: (): World => world,
+    /** The number given last. */
+    given: (): number => number,
+    instances: (): readonly Instance[] => world.instances,
+    of: (service: string): readonly Instance[] => world.instances.filter((one) => one.service === service),
     serving: (service: string): number =>
-      [...instances.values()].filter((one) => one.service === service && isServing(one)).length,
-    rollout: () => rollout,
+      world.instances.filter((one) => one.service === service && isServing(one)).length,
+    rollout: (): SimulatedRollout | null => (world.rollout === null ? ended : { ...world.rollout, state: "running" }),
     begin() {
-      rollout = {
-        id: "r-1",
-        targets: [...instances.keys()],
-        failure: null,
-        cancelled: false,
-        open: false,
-        state: "running",
-      };
-    },
-    /** From now on `service` is to run by this. */
-    configure(service: string, hash: string) {
-      hashes.set(service, hash);
+      const targets = world.instances.map(({ id }) => id);
+      world = { ...world, rollout: { id: "r-1", targets, failure: null, cancelled: false, open: false } };
     },
     cancel() {
-      if (rollout !== null) rollout = { ...rollout, cancelled: true };
+      if (world.rollout !== null) world = { ...world, rollout: { ...world.rollout, cancelled: true } };
     },
+    /** Another number of instances from now on. */
+    scale: (service: string, wanted: number) => change(service, { wanted }),
+    /** From now on `service` is to run by this. */
+    configure: (service: string, configHash: string) => change(service, { configHash }),
     /** Asks and does until nothing is left; `seen` hears of every action before it is done. */
     settle(seen: (action: Action) => void = () => {}) {
       for (let round = 0; round < 100; round++) {
-        const actions = decide(world());
+        const actions = decide(world);
         if (actions.length === 0) return;
         for (const action of actions) {
           seen(action);
@@ -149,22 +126,22 @@ export function createRolloutWorld(
     },
     becomeReady(id: string) {
       const moved = moveInstance(get(id), "passed");
-      if (moved !== null && moved.wanted === "up") put({ ...moved, routed: true });
+      if (moved !== null && moved.wanted === "up") put({ ...moved, routed: true, readyMs: world.nowMs });
     },
     crash(id: string, backoffMs = 1) {
       const one = get(id);
-      if (one.wanted === "down") instances.delete(id);
-      else
-        put(moveInstance({ ...one, routed: false, deadline: { kind: "backoff", atMs: nowMs + backoffMs } }, "crashed"));
+      const deadline = { kind: "backoff", atMs: world.nowMs + backoffMs } as const;
+      if (one.wanted === "down") remove(id);
+      else put(moveInstance({ ...one, routed: false, deadline }, "crashed"));
     },
     tooLate(id: string) {
       put(moveInstance(get(id), "tooLate"));
     },
     exit(id: string) {
-      if (get(id).wanted === "down") instances.delete(id);
+      if (get(id).wanted === "down") remove(id);
     },
     pass(ms: number) {
-      nowMs += ms;
+      world = { ...world, nowMs: world.nowMs + ms };
     },
   };
 }

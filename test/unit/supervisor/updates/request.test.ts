@@ -33,7 +33,7 @@ function setup(change: Partial<UpdatesParts> = {}) {
     managed: true,
     preflight: async () => [{ check: "disk", verdict: "WARN", found: "tight", why: "w", command: "df" }],
     newerJobs: async () => 2,
-    refuseWhileBusy: () => undefined,
+    refuse: () => undefined,
     stage: async () => ({ version: "1.1.0", path: "/", already: false }),
     unstage: async ({ version }) => void unstaged.push(version),
     manifest: async () => manifest,
