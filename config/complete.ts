@@ -216,6 +216,8 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
           : { smtp: url(["mail", "smtp"], raw.mail.smtp, ["smtp", "smtps"]), from: raw.mail.from ?? DEFAULTS.mailFrom },
       uploadsDir: homePaths(home).uploads,
       uploadBytes: proxy.limits.uploadBytes,
+      limits: { ...DEFAULTS.accountLimits, ...raw.limits },
+      tools: { http: { allow: raw.tools?.http.allow ?? [] } },
       secureCookies: proxy.tls !== null,
     };
   }
@@ -249,7 +251,17 @@ function checkOwn(raw: OwlYaml, context: CompleteContext): void {
       context.problems.push({ where, message: `services.${name}: a service's name is ${rule}` });
     }
   }
-  for (const key of ["web", "worker", "model", "transcription", "archive", "dataSources", "mail"] as const) {
+  for (const key of [
+    "web",
+    "worker",
+    "model",
+    "transcription",
+    "archive",
+    "dataSources",
+    "limits",
+    "tools",
+    "mail",
+  ] as const) {
     if (raw[key] === undefined) continue;
     context.warnings.push(
       `${context.positions.ofKey([key])}: ${key} belongs to the bundled application, which does not run beside services of your own; it has no effect`,
@@ -285,6 +297,7 @@ function completeProxy(raw: OwlYaml["proxy"], overrides: Overrides, folder: stri
       connections: raw?.limits?.connections ?? DEFAULTS.limits.connections,
       bodyBytes: raw?.limits?.body ?? DEFAULTS.limits.bodyBytes,
       uploadBytes: raw?.limits?.upload ?? DEFAULTS.limits.uploadBytes,
+      bodyBytesPerS: raw?.limits?.bodyRate ?? DEFAULTS.limits.bodyBytesPerS,
     },
     metrics: raw?.metrics ?? null,
     trust: raw?.trust ?? [],

@@ -70,6 +70,8 @@ export interface ProxyLimits {
   readonly connections: number;
   readonly bodyBytes: number;
   readonly uploadBytes: number;
+  /** Bytes a second a request's body must come with, over its whole length; 0: as slowly as it likes. */
+  readonly bodyBytesPerS: number;
 }
 
 export interface PostgresConfig {
@@ -149,6 +151,26 @@ export interface HealthConfig {
   readonly timeoutMs: number;
 }
 
+/** What one account may hold or have under way at once. */
+export interface AccountLimits {
+  /** Questions waiting or running. */
+  readonly turns: number;
+  /** Uploads begun and not complete, and the bytes announced for them. */
+  readonly uploads: number;
+  readonly uploadBytes: number;
+  /** Files attached and not sent. */
+  readonly attachments: number;
+  /** Open event streams, of each web process. */
+  readonly eventStreams: number;
+  /** Bytes of recordings (also those announced) and attached files. */
+  readonly storedBytes: number;
+  /** Searches and batch plans at once, of each web process. */
+  readonly searches: number;
+  /** SQL statements at once and a minute, of each worker process. */
+  readonly statements: number;
+  readonly statementsPerMinute: number;
+}
+
 /** What the bundled web and worker get, as JSON in OWL_APP_CONFIG (environment of that process only). */
 export interface AppConfig {
   readonly language: Language;
@@ -175,5 +197,8 @@ export interface AppConfig {
   readonly mail: { readonly smtp: string; readonly from: string } | null;
   readonly uploadsDir: string;
   readonly uploadBytes: number;
+  readonly limits: AccountLimits;
+  /** What the HTTP tool may reach besides public addresses: hosts, host:port, networks. */
+  readonly tools: { readonly http: { readonly allow: readonly string[] } };
   readonly secureCookies: boolean;
 }

@@ -278,6 +278,8 @@ export interface LogLine {
   readonly line: string;
   /** When known (lines carry no time of their own: file times bound them). */
   readonly at: string | null;
+  /** A line that is none: what there was is told, what follows is new. Sent where it was asked for. */
+  readonly isMark?: boolean;
 }
 
 export interface PreflightLine {

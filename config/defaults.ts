@@ -1,6 +1,6 @@
 // What holds when owl.yaml and the environment say nothing. Each figure is the one of the specification.
 
-import type { JobKind } from "./config.ts";
+import type { AccountLimits, JobKind } from "./config.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -20,6 +20,7 @@ export const DEFAULTS = {
     connections: 20_000,
     bodyBytes: 10 * 2 ** 20,
     uploadBytes: 4 * 2 ** 30,
+    bodyBytesPerS: 1_024,
   },
   postgres: { maxConnections: 600, binaries: "auto" },
   graceMs: 330_000,
@@ -40,6 +41,17 @@ export const DEFAULTS = {
   replicas: 2,
   pool: 20,
   concurrency: { chat: 8, transcription: 2, playbook: 4, "schema-analysis": 2 } satisfies Record<JobKind, number>,
+  accountLimits: {
+    turns: 500,
+    uploads: 100,
+    uploadBytes: 32 * 2 ** 30,
+    attachments: 100,
+    eventStreams: 200,
+    storedBytes: 100 * 2 ** 30,
+    searches: 2,
+    statements: 4,
+    statementsPerMinute: 600,
+  } satisfies AccountLimits,
   /** Connections a bundled process holds besides its pool: LISTEN and pulse; a worker also cancels statements. */
   listeners: { web: 2, worker: 3 },
   health: { intervalMs: 5_000, timeoutMs: 2_000, uptimeMs: 2_000 },

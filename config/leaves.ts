@@ -153,13 +153,28 @@ export const listenAddresses = leaf<readonly ListenAddress[]>(
 
 /** A CIDR network or a single address. */
 export const network = leaf("a network such as 10.0.0.0/8", { type: "string" }, (raw) => {
-  if (typeof raw !== "string") return null;
+  return typeof raw === "string" && isNetworkText(raw) ? { value: raw } : null;
+});
+
+function isNetworkText(raw: string): boolean {
   const [address = "", bits] = raw.split("/");
   const version = isIP(address);
   const most = version === 4 ? 32 : 128;
   const width = bits === undefined ? most : Number(bits);
-  return version !== 0 && Number.isInteger(width) && width >= 0 && width <= most ? { value: raw } : null;
-});
+  return version !== 0 && Number.isInteger(width) && width >= 0 && width <= most;
+}
+
+/** What the HTTP tool may reach besides the public Internet: a host, host:port, an address or a network. */
+export const reachable = leaf(
+  "a host, host:port, an address or a network such as tickets.example.org, 127.0.0.1:8080 or 10.0.0.0/8",
+  { type: "string" },
+  (raw) => {
+    if (typeof raw !== "string") return null;
+    const isNetwork = isIP(raw.split("/")[0] ?? "") !== 0;
+    if (isNetwork) return isNetworkText(raw) ? { value: raw } : null;
+    return parseListen(raw) !== null || /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\.?$/.test(raw) ? { value: raw } : null;
+  },
+);
 
 /** Octal digits as text: a YAML number would have lost its leading zero's meaning. */
 export const umask = leaf(

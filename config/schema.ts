@@ -12,6 +12,7 @@ import {
   listenAddresses,
   network,
   oneOf,
+  reachable,
   secretLeaf,
   size,
   text,
@@ -39,6 +40,7 @@ const proxy = z
         connections: whole(1, 1_000_000),
         body: size,
         upload: size,
+        bodyRate: size,
       })
       .partial(),
     metrics: listenAddress,
@@ -170,6 +172,20 @@ export const owlYaml = z
       .partial(),
     archive: z.strictObject({ roots: z.array(path) }),
     dataSources: z.record(z.string(), z.strictObject({ url: secretLeaf(`a postgres:// URL (${SECRET})`) })),
+    limits: z
+      .strictObject({
+        turns: whole(1, 1_000_000),
+        uploads: whole(1, 1_000_000),
+        uploadBytes: size,
+        attachments: whole(1, 1_000_000),
+        eventStreams: whole(1, 1_000_000),
+        storedBytes: size,
+        searches: whole(1, 1_000),
+        statements: whole(1, 1_000),
+        statementsPerMinute: whole(1, 1_000_000),
+      })
+      .partial(),
+    tools: z.strictObject({ http: z.strictObject({ allow: z.array(reachable) }) }),
     mail: z.strictObject({ smtp: secretLeaf(`an smtp:// URL (${SECRET})`), from: text("a mail address").optional() }),
   })
   .partial();

@@ -20,6 +20,13 @@ interface Instance {
   readonly databaseUrl: string;
 }
 
+/** Keys that an older owld does not tell. */
+const SINCE = {
+  retention: DEFAULTS.retention,
+  limits: DEFAULTS.accountLimits,
+  tools: { http: { allow: [] } },
+} as const;
+
 /** Reads and removes the instance's configuration. Throws `instance.environment` when it was not started by owld. */
 export function readInstance(env: NodeJS.ProcessEnv): Instance {
   const text = env[INSTANCE_ENV.app];
@@ -31,10 +38,7 @@ export function readInstance(env: NodeJS.ProcessEnv): Instance {
     });
   }
   // In the middle of an update an owld of before these keys starts us.
-  const config = {
-    retention: DEFAULTS.retention,
-    ...(JSON.parse(text) as Omit<AppConfig, "retention"> & Partial<AppConfig>),
-  };
+  const config: AppConfig = { ...SINCE, ...(JSON.parse(text) as Omit<AppConfig, keyof typeof SINCE>) };
   if (config.databaseUrl === null) {
     throw new OwlError("instance.environment", "The configuration names no database.");
   }

@@ -251,8 +251,9 @@ export interface InstanceLogs {
       readonly moreInstances?: () => readonly string[];
       readonly lines: number | null;
       readonly sinceMs: number | null;
-      readonly grep: RegExp | null;
       readonly follow: boolean;
+      /** With `follow`: a line `isMark` comes between past and new lines. */
+      readonly mark: boolean;
     },
     signal: AbortSignal,
   ): AsyncIterable<LogLine>;

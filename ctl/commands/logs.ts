@@ -18,6 +18,9 @@ interface Options {
   readonly json?: boolean;
 }
 
+/** Older than any log. */
+const EVERYTHING_MS = 100 * 365 * 86_400_000;
+
 const COLOURS: readonly Colour[] = ["cyan", "green", "yellow", "blue"];
 
 export function register(program: Command, deps: CommandDeps): void {
@@ -45,20 +48,25 @@ export function register(program: Command, deps: CommandDeps): void {
 
 async function logs(target: string | undefined, options: Options, deps: CommandDeps): Promise<undefined> {
   const { clock, signal, text } = deps;
-  if (options.grep !== undefined && !isPattern(options.grep))
-    throw new OwlError("usage.grep", text.errors.grep(options.grep));
-  const show = printer(options.json ?? false, deps);
+  const grep = options.grep === undefined ? null : patternOf(options.grep);
+  if (grep === undefined) throw new OwlError("usage.grep", text.errors.grep(options.grep ?? ""));
+  const print = printer(options.json ?? false, deps);
+  // The expression runs here: in owld, one that takes for ever would stop everything.
+  const filter = grep === null ? null : createFilter(grep, options.lines ?? 50, print);
+  const show = filter?.show ?? print;
   // After a break only what is new: the lines shown so far would come again otherwise.
   for (let first = true; ; first = false) {
     const query = new URLSearchParams();
     if (target !== undefined) query.set("target", target);
     const lines = first ? (options.lines ?? (options.since === undefined ? 50 : null)) : 0;
-    if (lines !== null) query.set("lines", String(lines));
-    if (options.since !== undefined && first) query.set("sinceMs", String(options.since));
-    if (options.grep !== undefined) query.set("grep", options.grep);
+    const sinceMs = first ? (options.since ?? (filter === null ? undefined : EVERYTHING_MS)) : undefined;
+    if (lines !== null && (filter === null || !first)) query.set("lines", String(lines));
+    if (sinceMs !== undefined) query.set("sinceMs", String(sinceMs));
     if (options.follow) query.set("follow", "1");
+    if (options.follow && filter !== null) query.set("mark", "1");
     try {
       for await (const line of deps.client().lines<LogLine>(ROUTES.logs(query), signal)) show(line);
+      filter?.flush();
       if (!options.follow) return;
     } catch (error) {
       if (error instanceof Interrupted || signal.aborted) return;
@@ -80,10 +88,34 @@ function printer(json: boolean, { terminal }: CommandDeps): (line: LogLine) => v
   };
 }
 
-function isPattern(source: string): boolean {
-  try {
-    return new RegExp(source) instanceof RegExp;
-  } catch {
-    return false;
+/** Keeps the newest `count` past lines that match, and prints new ones as they come. */
+function createFilter(grep: RegExp, count: number, print: (line: LogLine) => void) {
+  let kept: LogLine[] | null = [];
+  const flush = (): void => {
+    const past = kept ?? [];
+    kept = null;
+    for (const line of past.slice(-count)) print(line);
+  };
+  return {
+    flush,
+    show(line: LogLine): void {
+      if (line.isMark) flush();
+      else if (!grep.test(line.line)) return;
+      else if (kept === null) print(line);
+      else if (kept.push(line) >= 2 * count + 1_000) kept = kept.slice(-count);
+    },
+  };
+}
+
+/** undefined for a text that is no expression. */
+function patternOf(source: string): RegExp | undefined {
+  // A pattern that is only wrong in Unicode mode (an escaped `-`, say) is what many people type.
+  for (const flags of ["u", ""]) {
+    try {
+      return new RegExp(source, flags);
+    } catch {
+      // The other mode may take it.
+    }
   }
+  return undefined;
 }

@@ -74,8 +74,7 @@ export function planBatch(found: readonly FoundFile[], limits: { readonly maxByt
   const items: PlannedItem[] = [];
   const skipped: SkippedFile[] = [];
   const seen = new Set<string>();
-  const sorted = [...found].sort((a, b) => compareNatural(a.path, b.path));
-  for (const file of sorted) {
+  for (const file of inNaturalOrder(found)) {
     if (seen.has(file.path)) continue;
     seen.add(file.path);
     let reason = skipReason(file, limits.maxBytes);
@@ -101,8 +100,13 @@ export function estimateSeconds(items: readonly PlannedItem[], pace: Pace): numb
   return Math.max(1, Math.round(workS / Math.max(1, Math.min(pace.lanes, items.length))));
 }
 
-const collator = new Intl.Collator("en", { numeric: true });
-/** v2.wav before v10.wav; equal only when the very same. */
-function compareNatural(a: string, b: string): number {
-  return collator.compare(a, b) || (a < b ? -1 : a > b ? 1 : 0);
+/**
+ * v2.wav before v10.wav, whatever the case. By a key made once a file: a collator takes seconds over a hundred thousand.
+ */
+function inNaturalOrder(found: readonly FoundFile[]): readonly FoundFile[] {
+  const keyOf = (path: string) => path.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(20, "0"));
+  return found
+    .map((file) => ({ file, key: `${keyOf(file.path)}\u0000${file.path}` }))
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+    .map(({ file }) => file);
 }

@@ -1,6 +1,7 @@
 // Every kind's handler. Invariant: keyed by the job-kind union, so that a kind without a handler does not compile.
 
 import type { AppConfig, JobKind } from "../../config/config.ts";
+import { createReach } from "../tools/acting/reach.ts";
 import type { Sources } from "../tools/sources.ts";
 import { createChatHandler } from "./chat/handler.ts";
 import type { Handler } from "./handler.ts";
@@ -24,7 +25,7 @@ export function createHandlers(deps: HandlerDeps): Readonly<Record<JobKind, Hand
   return {
     chat: createChatHandler(deps),
     transcription: createTranscriptionHandler(),
-    playbook: createPlaybookHandler(deps),
+    playbook: createPlaybookHandler({ ...deps, reach: createReach(deps.config.tools.http.allow) }),
     "schema-analysis": createSchemaAnalysisHandler(deps),
   };
 }

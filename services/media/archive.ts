@@ -5,9 +5,9 @@ import type { Dirent } from "node:fs";
 import { lstat, opendir, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, normalize, sep } from "node:path";
 import { OwlError } from "../../config/errors.ts";
-import type { FoundFile } from "../core/batch-plan.ts";
+import { type FoundFile, nameOf } from "../core/batch-plan.ts";
 
-const FILES_LIMIT = 200_000;
+const FILES_LIMIT = 100_000;
 const DEPTH_LIMIT = 32;
 
 function outside(path: string): OwlError {
@@ -15,6 +15,9 @@ function outside(path: string): OwlError {
     next: "Name a folder listed under archive.roots in owl.yaml.",
   });
 }
+
+const tooMany = () =>
+  new OwlError("batch.tooLarge", `There are more than ${FILES_LIMIT} files there.`, { next: "Name fewer folders." });
 
 const isInside = (path: string, root: string) =>
   path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
@@ -29,9 +32,12 @@ async function realRoots(roots: readonly string[]): Promise<readonly string[]> {
  * link) outside every root; `path.notFound` for one inside that is not there.
  */
 export async function resolveInside(path: string, roots: readonly string[]): Promise<string> {
+  return resolveWithin(path, roots, await realRoots(roots));
+}
+
+async function resolveWithin(path: string, roots: readonly string[], real: readonly string[]): Promise<string> {
   if (!isAbsolute(path) || path.includes("\u0000") || path.split("/").includes("..")) throw outside(path);
   const plain = normalize(path).replace(/(?<=.)\/+$/, "");
-  const real = await realRoots(roots);
   try {
     const found = await realpath(plain);
     if (real.some((root) => isInside(found, root))) return found;
@@ -44,42 +50,61 @@ export async function resolveInside(path: string, roots: readonly string[]): Pro
   }
 }
 
-/** Every file under the real path `top` (or `top` itself), as found; throws `path.notFound`, `batch.tooLarge`. */
-export async function listFiles(top: string, roots: readonly string[]): Promise<readonly FoundFile[]> {
+/**
+ * Every file under the named paths (or the paths themselves), each once however often and by however many of them it is
+ * named. Throws as `resolveInside`, `batch.tooLarge` for too many files, and the signal's reason.
+ */
+export async function findFiles(
+  paths: readonly string[],
+  roots: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly FoundFile[]> {
   const inside = await realRoots(roots);
-  const found: FoundFile[] = [];
-  const info = await stat(top).catch((cause: unknown) => {
-    throw new OwlError("path.notFound", `${top} is not there or cannot be read.`, { cause });
+  const found = new Map<string, FoundFile>();
+  const tops = new Set<string>();
+  await inBunches([...new Set(paths)], signal, async (path) => {
+    tops.add(await resolveWithin(path, roots, inside));
   });
-  if (info.isFile()) return [{ path: top, bytes: info.size, refused: null }];
-  if (!info.isDirectory()) return [{ path: top, bytes: 0, refused: "neither file nor folder" }];
-  await walk(top, 0);
-  return found;
+  for (const top of [...tops].filter((one) => !isUnderAnother(one, tops))) await list(top);
+  return [...found.values()];
+
+  function add(file: FoundFile): void {
+    found.set(file.path, file);
+    if (found.size > FILES_LIMIT) throw tooMany();
+  }
+
+  async function list(top: string): Promise<void> {
+    signal.throwIfAborted();
+    const info = await stat(top).catch((cause: unknown) => {
+      throw new OwlError("path.notFound", `${top} is not there or cannot be read.`, { cause });
+    });
+    if (info.isDirectory()) return walk(top, 0);
+    add({ path: top, bytes: info.size, refused: info.isFile() ? null : "neither file nor folder" });
+  }
 
   async function walk(dir: string, depth: number): Promise<void> {
-    let entries: Dirent[];
+    const entries: Dirent[] = [];
     try {
-      entries = [];
-      for await (const entry of await opendir(dir, { bufferSize: 256 })) entries.push(entry);
+      for await (const entry of await opendir(dir, { bufferSize: 256 })) {
+        entries.push(entry);
+        if (entries.length > FILES_LIMIT) break;
+        signal.throwIfAborted();
+      }
     } catch {
-      found.push({ path: dir, bytes: 0, refused: "the folder cannot be read" });
-      return;
+      signal.throwIfAborted();
+      return add({ path: dir, bytes: 0, refused: "the folder cannot be read" });
     }
-    if (found.length + entries.length > FILES_LIMIT) {
-      throw new OwlError("batch.tooLarge", `There are more than ${FILES_LIMIT} files under ${top}.`, {
-        next: "Name a folder below it.",
-      });
-    }
+    if (entries.length > FILES_LIMIT) throw tooMany();
     const folders: string[] = [];
-    await inBunches(entries, async (entry) => {
+    await inBunches(entries, signal, async (entry) => {
       const path = join(dir, entry.name);
       if (entry.isDirectory()) {
         // Hidden folders hold what programs keep for themselves.
         if (!entry.name.startsWith(".")) folders.push(path);
-      } else found.push(await look(path, entry));
+      } else add(await look(path, entry));
     });
     for (const folder of folders.sort()) {
-      if (depth >= DEPTH_LIMIT) found.push({ path: folder, bytes: 0, refused: "too many folders deep" });
+      if (depth >= DEPTH_LIMIT) add({ path: folder, bytes: 0, refused: "too many folders deep" });
       else await walk(folder, depth + 1);
     }
   }
@@ -102,7 +127,21 @@ export async function listFiles(top: string, roots: readonly string[]): Promise<
   }
 }
 
+/** Is it found already by walking another one of `tops`? A hidden folder is not: no walk enters it. */
+function isUnderAnother(path: string, tops: ReadonlySet<string>): boolean {
+  for (let at = path; ; ) {
+    if (nameOf(at).startsWith(".")) return false;
+    const parent = at.slice(0, at.lastIndexOf("/")) || "/";
+    if (parent === at) return false;
+    if (tops.has(parent)) return true;
+    at = parent;
+  }
+}
+
 /** A bounded number of file system calls at once. */
-async function inBunches<T>(all: readonly T[], run: (one: T) => Promise<void>): Promise<void> {
-  for (let at = 0; at < all.length; at += 64) await Promise.all(all.slice(at, at + 64).map(run));
+async function inBunches<T>(all: readonly T[], signal: AbortSignal, run: (one: T) => Promise<void>): Promise<void> {
+  for (let at = 0; at < all.length; at += 64) {
+    signal.throwIfAborted();
+    await Promise.all(all.slice(at, at + 64).map(run));
+  }
 }

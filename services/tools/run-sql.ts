@@ -10,6 +10,12 @@ const input = z.object({
   sql: z.string().min(1).describe("One read-only PostgreSQL statement"),
 });
 
+/** The statement without the semicolon that ends it. */
+export function withoutEnd(sql: string): string {
+  const trimmed = sql.trimEnd();
+  return trimmed.endsWith(";") ? trimmed.slice(0, -1) : trimmed;
+}
+
 let lastOffer: { readonly names: string; readonly input: z.ZodType<z.infer<typeof input>> } | null = null;
 
 /** The input with the sources' names; made anew only when they changed. */
@@ -32,8 +38,8 @@ export function createRunSql(sources: Sources, names: readonly string[]): Tool<z
       "Runs one read-only SQL statement (PostgreSQL) on a data source and returns its rows. " +
       "Long results are cut: aggregate, or use LIMIT.",
     input: inputFor(names),
-    async run({ dataSource, sql }, { signal }) {
-      const result = await sources.run(dataSource, sql.replace(/;\s*$/, ""), signal);
+    async run({ dataSource, sql }, { signal, accountId }) {
+      const result = await sources.run(dataSource, withoutEnd(sql), signal, [], accountId);
       return {
         value: { columns: result.columns, rows: result.rows, cut: cutNote(result) },
         rows: result.rows.length,

@@ -30,8 +30,8 @@ export function createListTables(sources: Sources): Tool<z.infer<typeof listInpu
     name: "list_tables",
     description: "Lists the schemas and tables of a data source, with comments and approximate row counts.",
     input: listInput,
-    async run({ dataSource }, { signal }) {
-      const { columns, rows } = await sources.run(dataSource, LIST, signal);
+    async run({ dataSource }, { signal, accountId }) {
+      const { columns, rows } = await sources.run(dataSource, LIST, signal, [], accountId);
       return { value: { columns, rows }, rows: rows.length, table: { columns, rows } };
     },
   };
@@ -43,8 +43,8 @@ export function createDescribeTable(sources: Sources): Tool<z.infer<typeof descr
     name: "describe_table",
     description: "Describes a table's columns: name, type, nullable, comment.",
     input: describeInput,
-    async run({ dataSource, table }, { signal }) {
-      const { columns, rows } = await sources.run(dataSource, DESCRIBE, signal, [table]);
+    async run({ dataSource, table }, { signal, accountId }) {
+      const { columns, rows } = await sources.run(dataSource, DESCRIBE, signal, [table], accountId);
       if (rows.length === 0) {
         throw new OwlError("table.notFound", `There is no table ${table} in ${dataSource}.`, {
           next: "List the tables first.",

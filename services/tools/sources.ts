@@ -6,15 +6,26 @@ import type { AppConfig } from "../../config/config.ts";
 import { OwlError } from "../../config/errors.ts";
 import type { Clock } from "../../config/time.ts";
 import type { Database } from "../db/pool.ts";
+import { createPlaces } from "./places.ts";
 import { runStatement, STATEMENT_LIMITS, type StatementLimits, type StatementResult } from "./statement.ts";
+import { createStatementBudget } from "./statement-budget.ts";
 
 /** Every turn asks for the names; what prepare added a moment ago may be missing for so long. */
 const NAMES_KEPT_MS = 1_000;
 
 export interface Sources {
   names(): Promise<readonly string[]>;
-  /** Runs one read-only statement. Throws `source.notFound`, `source.away`, `sql.refused` (with the database's words). */
-  run(source: string, sql: string, signal: AbortSignal, values?: readonly unknown[]): Promise<StatementResult>;
+  /**
+   * Runs one read-only statement, within the budget of `accountId` where it is an account's own. Throws
+   * `source.notFound`, `source.away`, `sql.refused` (with the database's words), `limit.statementsPerMinute`.
+   */
+  run(
+    source: string,
+    sql: string,
+    signal: AbortSignal,
+    values?: readonly unknown[],
+    accountId?: string | null,
+  ): Promise<StatementResult>;
   stop(): Promise<void>;
 }
 
@@ -30,41 +41,15 @@ interface SourcesDeps {
 
 export function createSources(deps: SourcesDeps): Sources {
   const limits = deps.limits ?? STATEMENT_LIMITS;
-  const waiting: (() => void)[] = [];
+  const places = createPlaces(deps.max);
+  const budget = createStatementBudget(deps.config.limits, deps.clock);
   const open = new Set<pg.Client>();
-  let inUse = 0;
   let known: { readonly names: readonly string[]; readonly at: number } | null = null;
 
   async function all(): Promise<ReadonlyMap<string, string>> {
     const { rows } = await deps.db.query<{ name: string; url: string }>("SELECT name, url FROM owl.data_source");
     const given = Object.entries(deps.config.dataSources).map(([name, { url }]) => [name, url] as const);
     return new Map([...given, ...rows.map((row) => [row.name, row.url] as const)]);
-  }
-
-  /** A slot under the cap; throws the signal's reason when aborted while waiting. */
-  async function enter(signal: AbortSignal): Promise<void> {
-    if (inUse < deps.max) {
-      inUse += 1;
-      return;
-    }
-    await new Promise<void>((resolve, reject) => {
-      const given = () => {
-        signal.removeEventListener("abort", refused);
-        resolve();
-      };
-      const refused = () => {
-        waiting.splice(waiting.indexOf(given), 1);
-        reject(signal.reason);
-      };
-      waiting.push(given);
-      signal.addEventListener("abort", refused, { once: true });
-    });
-  }
-
-  function leave(): void {
-    const next = waiting.shift();
-    if (next) next();
-    else inUse -= 1;
   }
 
   async function connect(source: string, url: string): Promise<pg.Client> {
@@ -88,17 +73,6 @@ export function createSources(deps: SourcesDeps): Sources {
     }
   }
 
-  /** Cancels a statement in the database, over a connection of its own. */
-  async function cancelStatement(source: string, url: string, pid: number): Promise<void> {
-    const client = await connect(source, url);
-    try {
-      await client.query("SELECT pg_cancel_backend($1)", [pid]);
-    } finally {
-      open.delete(client);
-      await client.end().catch(() => undefined);
-    }
-  }
-
   async function names(): Promise<readonly string[]> {
     const now = deps.clock.monotonicMs();
     if (known !== null && now - known.at < NAMES_KEPT_MS) return known.names;
@@ -109,22 +83,25 @@ export function createSources(deps: SourcesDeps): Sources {
 
   return {
     names,
-    async run(source, sql, signal, values = []) {
+    async run(source, sql, signal, values = [], accountId = null) {
       const url = (await all()).get(source);
       if (url === undefined) throw new OwlError("source.notFound", `There is no data source ${source}.`);
-      signal.throwIfAborted();
-      await enter(signal);
+      const leaveBudget = accountId === null ? () => undefined : await budget.enter(accountId, signal);
       try {
-        const client = await connect(source, url);
+        const leave = await places.enter(signal);
         try {
-          const cancel = (pid: number) => cancelStatement(source, url, pid);
-          return await runStatement(client, { sql, values, signal, limits, clock: deps.clock, cancel });
+          const client = await connect(source, url);
+          try {
+            return await runStatement(client, { sql, values, signal, limits, clock: deps.clock });
+          } finally {
+            open.delete(client);
+            await client.end().catch(() => undefined);
+          }
         } finally {
-          open.delete(client);
-          await client.end().catch(() => undefined);
+          leave();
         }
       } finally {
-        leave();
+        leaveBudget();
       }
     },
     async stop() {

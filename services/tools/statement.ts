@@ -6,6 +6,8 @@ import type { Duplex } from "node:stream";
 import pg from "pg";
 import { OwlError } from "../../config/errors.ts";
 import type { Clock } from "../../config/time.ts";
+import { cancelRequest } from "./cancel-request.ts";
+import { checkStatement } from "./check-statement.ts";
 
 export interface StatementLimits {
   readonly timeoutMs: number;
@@ -29,43 +31,16 @@ interface StatementRun {
   readonly signal: AbortSignal;
   readonly limits: StatementLimits;
   readonly clock: Clock;
-  /** Cancels what the backend `pid` runs. */
-  readonly cancel: (pid: number) => Promise<void>;
 }
 
 /** What arrives beyond the byte limit before the cancel reaches the server; past it the connection is cut. */
 const WIRE_SLACK = 4 * 2 ** 20;
 const CANCEL_BOUND_MS = 3_000;
 /**
- * The backend's pid for the cancel. And should this process be killed, nobody cancels: then the server itself looks
- * whether its client is still there (PostgreSQL 14 or newer, on Linux), instead of computing on to the time limit.
+ * Should this process be killed, nobody cancels: then the server itself looks whether its client is still there
+ * (PostgreSQL 14 or newer, on Linux; others refuse it), instead of computing on to the time limit.
  */
-const WHO = `
-  SELECT pg_backend_pid() AS pid,
-         (SELECT set_config(name, '2s', false) FROM pg_settings
-           WHERE name = 'client_connection_check_interval' AND version() LIKE '%linux%')`;
-const READS = /^(select|with|values|table|explain|show)\b/i;
-
-/** Throws `sql.refused` for a statement that does not begin as one that only reads. */
-function checkStatement(sql: string): void {
-  const begin = beginOf(sql);
-  if (READS.test(sql.slice(begin, begin + 20))) return;
-  throw new OwlError("sql.refused", "Only statements that read are run (SELECT, WITH, VALUES, TABLE, EXPLAIN, SHOW).");
-}
-
-/** Where the statement begins: after white space, comments and opening brackets. */
-function beginOf(sql: string): number {
-  let at = 0;
-  for (;;) {
-    const comment = sql.startsWith("--", at) ? "\n" : sql.startsWith("/*", at) ? "*/" : null;
-    if (comment !== null) {
-      const end = sql.indexOf(comment, at + 2);
-      if (end === -1) return sql.length;
-      at = end + comment.length;
-    } else if (at < sql.length && /[\s(]/.test(sql[at] ?? "")) at += 1;
-    else return at;
-  }
-}
+const CHECK_CLIENT = "SET client_connection_check_interval = '2s'";
 
 const NUMBERS = new Set([20, 21, 23, 26, 700, 701, 1700]);
 /** Numbers that survive the way as JavaScript numbers, booleans, and PostgreSQL's own text for all else. */
@@ -85,8 +60,8 @@ export async function runStatement(client: pg.Client, run: StatementRun): Promis
   const { clock, limits, signal } = run;
   const startedAt = clock.monotonicMs();
   checkStatement(run.sql);
+  await client.query(CHECK_CLIENT).catch(() => undefined);
   await client.query("BEGIN READ ONLY");
-  const pid = (await client.query<{ pid: number }>(WHO)).rows[0]?.pid ?? 0;
   signal.throwIfAborted();
 
   const columns: string[] = [];
@@ -106,7 +81,7 @@ export async function runStatement(client: pg.Client, run: StatementRun): Promis
 
   let cancelled: Promise<void> | null = null;
   const cancel = () => {
-    cancelled ??= run.cancel(pid).catch(() => undefined);
+    cancelled ??= cancelRequest(client).catch(() => undefined);
   };
   const query = new pg.Query<unknown[]>({
     text: run.sql,

@@ -2,7 +2,7 @@
 // public routes and by those of owlctl. Invariant: enqueue writes batch, items and jobs in one transaction or nothing.
 
 import { OwlError } from "../../config/errors.ts";
-import { type BatchPlan, type FoundFile, planBatch } from "../core/batch-plan.ts";
+import { type BatchPlan, planBatch } from "../core/batch-plan.ts";
 import {
   type BatchRow,
   cancelBatch,
@@ -14,7 +14,7 @@ import {
 } from "../db/batches.ts";
 import type { Sql } from "../db/pool.ts";
 import { findUploads } from "../db/uploads.ts";
-import { listFiles, resolveInside } from "../media/archive.ts";
+import { findFiles } from "../media/archive.ts";
 import type { WebDeps } from "./deps.ts";
 
 export interface BatchRequest {
@@ -48,34 +48,29 @@ interface Planned {
   readonly uploads: ItemSource;
 }
 
-/** Computes the plan; writes nothing. Throws `path.outside` (403), `path.notFound`, `upload.notFound`, `batch.invalid`. */
-export async function planRequest(deps: WebDeps, accountId: string, request: BatchRequest): Promise<Planned> {
+/** Computes the plan until `signal`; writes nothing. Throws `path.outside` (403), `path.notFound`, `upload.notFound`, `batch.invalid`. */
+export async function planRequest(
+  deps: WebDeps,
+  accountId: string,
+  request: BatchRequest,
+  signal: AbortSignal,
+): Promise<Planned> {
   const given = [request.path, request.paths, request.uploadIds].filter((one) => one !== undefined);
   if (given.length !== 1) {
     throw new OwlError("batch.invalid", "Name exactly one of path, paths and uploadIds.");
   }
   const { found, uploads } =
     request.uploadIds === undefined
-      ? { found: await findInArchive(deps, request.paths ?? [request.path ?? ""]), uploads: new Map<string, string>() }
+      ? {
+          found: await findFiles(request.paths ?? [request.path ?? ""], deps.config.archiveRoots, signal),
+          uploads: new Map<string, string>(),
+        }
       : await findAmongUploads(deps, accountId, request.uploadIds);
   const { workers, ...pace } = await readPace(deps.db);
   const lanes = Math.max(1, workers * deps.config.worker.concurrency.transcription);
   // An upload was measured and looked at when it came; an archive file may be as large as it is.
   const limits = { maxBytes: Number.MAX_SAFE_INTEGER };
   return { plan: planBatch(found, limits, { ...pace, lanes }), uploads };
-}
-
-async function findInArchive(deps: WebDeps, paths: readonly string[]): Promise<readonly FoundFile[]> {
-  const roots = deps.config.archiveRoots;
-  const found: FoundFile[] = [];
-  // One after the other in bunches: ten thousand named files are ten thousand look-ups.
-  for (let at = 0; at < paths.length; at += 64) {
-    const bunch = await Promise.all(
-      paths.slice(at, at + 64).map(async (path) => listFiles(await resolveInside(path, roots), roots)),
-    );
-    found.push(...bunch.flat());
-  }
-  return found;
 }
 
 async function findAmongUploads(deps: WebDeps, accountId: string, ids: readonly string[]) {

@@ -12,6 +12,9 @@ const STATUS: Readonly<Record<string, number>> = {
   "session.missing": 401,
   "session.wrong": 401,
   "session.tooMany": 429,
+  "limit.uploadBytes": 413,
+  "limit.storedBytes": 413,
+  "request.left": 499,
   "request.origin": 403,
   "request.role": 403,
   "request.internal": 404,
@@ -33,7 +36,7 @@ const STATUS: Readonly<Record<string, number>> = {
   "web.draining": 503,
 };
 
-/** `….notFound` is 404, `….invalid` 400, `….conflict` 409, `….tooLarge` 413, the table's codes as it says, else 500. */
+/** `….notFound` is 404, `….invalid` 400, `….conflict` 409, `….tooLarge` 413, `limit.…` 429, the table's codes as it says, else 500. */
 function statusOf(code: string): number {
   const known = STATUS[code];
   if (known !== undefined) return known;
@@ -41,6 +44,7 @@ function statusOf(code: string): number {
   if (code.endsWith(".invalid")) return 400;
   if (code.endsWith(".conflict")) return 409;
   if (code.endsWith(".tooLarge")) return 413;
+  if (code.startsWith("limit.")) return 429;
   return 500;
 }
 
@@ -54,7 +58,7 @@ const TITLES: Readonly<Record<number, string>> = {
   413: "Too large",
   415: "Unsupported content type",
   422: "Cannot be done as asked",
-  429: "Too many tries",
+  429: "Too many requests",
   500: "Internal error",
   503: "Not available",
 };

@@ -26,8 +26,8 @@ interface LogsQuery {
   readonly target: string | null;
   readonly lines: number | null;
   readonly sinceMs: number | null;
-  readonly grep: RegExp | null;
   readonly follow: boolean;
+  readonly mark: boolean;
 }
 
 /**

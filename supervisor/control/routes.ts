@@ -2,7 +2,6 @@
 // Invariant: what is not in this table is not served, so nothing is served undescribed.
 
 import type { z } from "zod";
-import { Refusal } from "../core/text/refusal.ts";
 import type { Text } from "../core/text/text.ts";
 import type { Control } from "./control.ts";
 import * as shapes from "./schemas.ts";
@@ -163,8 +162,8 @@ export const ROUTES: readonly Route[] = [
         target: asked.target ?? null,
         lines: asked.lines ?? (asked.sinceMs === undefined ? 100 : null),
         sinceMs: asked.sinceMs ?? null,
-        grep: asked.grep === undefined ? null : compileGrep(asked.grep),
         follow: asked.follow ?? false,
+        mark: asked.mark ?? false,
       };
       return lines(await control.logs(wanted, signal));
     },
@@ -355,16 +354,3 @@ export const ROUTES: readonly Route[] = [
     run: reexec,
   },
 ];
-
-function compileGrep(pattern: string): RegExp {
-  try {
-    return new RegExp(pattern, "u");
-  } catch {
-    // A pattern that is only wrong in Unicode mode (an escaped `-`, say) is what many people type.
-  }
-  try {
-    return new RegExp(pattern);
-  } catch (cause) {
-    throw new Refusal("request.invalid", ({ refused }) => refused.request.grep(pattern), { cause });
-  }
-}

@@ -188,6 +188,7 @@ export const logLine: z.ZodType<api.LogLine> = z.object({
   instance: z.string(),
   line: z.string().describe("bytes that are no UTF-8 shown as U+FFFD"),
   at: time.nullable(),
+  isMark: z.boolean().optional().describe("no line: what follows is new"),
 });
 
 export const scaleRequest: z.ZodType<api.ScaleRequest> = z
@@ -286,6 +287,6 @@ export const logsQuery = z.strictObject({
   target: z.string().optional().describe("a service or an instance; absent: all"),
   lines: wholeNumber.optional().describe("the last so many lines; absent: all that sinceMs lets through, or 100"),
   sinceMs: wholeNumber.optional().describe("lines of the last so many milliseconds"),
-  grep: z.string().max(1_000).optional().describe("a JavaScript regular expression"),
   follow: flag.optional().describe("1: goes on with new lines"),
+  mark: flag.optional().describe("1: with follow, one line with isMark between the past lines and the new ones"),
 });

@@ -52,8 +52,7 @@ export function createInstanceLogs(parts: InstanceLogsParts): InstanceLogs {
     const bounds = createBounds(text);
     const first = text.segments().at(0)?.start ?? 0;
     const since = from === null ? first : positionSince(text, from);
-    // A search must look at everything; without one the last lines are found from the end.
-    const last = query.lines === null || query.grep !== null ? first : positionOfLast(text, query.lines);
+    const last = query.lines === null ? first : positionOfLast(text, query.lines);
     const start = Math.max(since, last);
     const cut = start > first && start !== last;
     return { instance, reader: createLineReader(text, cut ? start - 1 : start, cut), bounds, lastStamp: null };
@@ -78,12 +77,12 @@ export function createInstanceLogs(parts: InstanceLogsParts): InstanceLogs {
     async *read(query, signal) {
       const from = query.sinceMs === null ? null : parts.clock.now() - query.sinceMs;
       const sources = new Map(query.instances.map((instance) => [instance, open(instance, query, from)]));
-      const wanted = (dated: DatedLine): boolean =>
-        (from === null || dated.order >= from) && (query.grep === null || query.grep.test(dated.line.line));
+      const wanted = (dated: DatedLine): boolean => from === null || dated.order >= from;
 
       const streams = [...sources.values()].map((source) => pastLines(source, date, wanted, query, signal));
       yield* lastOf(merge(streams), query.lines, signal);
       if (!query.follow) return;
+      if (query.mark) yield { instance: "", line: "", at: null, isMark: true };
       for await (const _ of parts.clock.every(FOLLOW_MS, signal)) {
         for (const instance of query.moreInstances?.() ?? []) {
           if (sources.has(instance)) continue;
@@ -92,8 +91,7 @@ export function createInstanceLogs(parts: InstanceLogsParts): InstanceLogs {
         for (const source of sources.values()) {
           for (const raw of drain(source.reader, false)) {
             if (signal.aborted) return;
-            const dated = date(source, raw);
-            if (query.grep === null || query.grep.test(dated.line.line)) yield dated.line;
+            yield date(source, raw).line;
           }
         }
       }

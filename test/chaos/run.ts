@@ -97,6 +97,7 @@ rollout: {confirm: 3s, healthTimeout: 60s}
 heartbeat: {interval: 1s, stalledAfter: 5s}
 model: {baseUrl: "${model.baseUrl}", apiKey: x, name: stub}
 mail: {smtp: "${mail.url}", from: "owl@example.org"}
+tools: {http: {allow: ["127.0.0.1"]}}
 archive: {roots: ["${home}/recordings/archive"]}
 transcription: {engine: command, command: ["${home}/recordings/engine.sh", "{file}"]}
 ${wanted.faults.some(isHungry) ? `web: ${MEMORY}\nworker: ${MEMORY}` : ""}

@@ -191,9 +191,8 @@ export function createFakeControl(): FakeControl {
     },
     events: async (query, signal) => readEvents(query.follow, query.afterId ?? 0, signal),
     async logs(query) {
-      const lines = ["one", "two"].filter((line) => query.grep?.test(line) ?? true);
       return (async function* () {
-        for (const line of lines) yield { instance: "web-1", line, at: null };
+        for (const line of ["one", "two"].slice(-(query.lines ?? 2))) yield { instance: "web-1", line, at: null };
       })();
     },
     reload: async () => {

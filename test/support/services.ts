@@ -35,6 +35,8 @@ export function testAppConfig(databaseUrl: string, dir: string, change: AppConfi
     mail: null,
     uploadsDir: join(dir, "uploads"),
     uploadBytes: 64 * 2 ** 20,
+    limits: DEFAULTS.accountLimits,
+    tools: { http: { allow: ["127.0.0.1"] } },
     secureCookies: false,
   };
   const merged = Object.entries(change).map(([key, value]) => {

@@ -6,25 +6,36 @@ import { type HttpInput, sendHttp } from "../../tools/acting/http-request.ts";
 import type { MailInput } from "../../tools/acting/mail.ts";
 import type { Outcome } from "../../tools/acting/outcome.ts";
 import { openTicket, type TicketInput } from "../../tools/acting/ticket.ts";
+import { withoutEnd } from "../../tools/run-sql.ts";
 import type { JobContext } from "../handler.ts";
 import type { PlaybookDeps } from "./handler.ts";
+
+interface SqlInput {
+  readonly dataSource: string;
+  readonly sql: string;
+  readonly values?: readonly unknown[];
+}
 
 /** Calls the step's tool with its filled-in and checked input. */
 export async function callTool(
   deps: PlaybookDeps,
   context: JobContext,
-  work: { readonly step: PlaybookStep; readonly input: Readonly<Record<string, unknown>> },
+  work: {
+    readonly step: PlaybookStep;
+    readonly input: Readonly<Record<string, unknown>>;
+    readonly accountId: string;
+  },
 ): Promise<Outcome> {
   const { clock, signal } = context;
   const { step, input } = work;
   const call = { signal, key: `${context.id}:${step.id}` };
   switch (step.tool) {
     case "sql":
-      return runSql(deps, input as { dataSource: string; sql: string; values?: readonly unknown[] }, signal);
+      return runSql(deps, input as unknown as SqlInput, signal, work.accountId);
     case "http":
-      return sendHttp(input as unknown as HttpInput, call, clock);
+      return sendHttp(input as unknown as HttpInput, call, { clock, reach: deps.reach });
     case "ticket":
-      return openTicket(input as unknown as TicketInput, call, clock);
+      return openTicket(input as unknown as TicketInput, call, { clock, reach: deps.reach });
     case "mail": {
       const { sendMail } = await import("../../tools/acting/mail.ts");
       return sendMail(input as unknown as MailInput, call, deps.config.mail);
@@ -33,14 +44,10 @@ export async function callTool(
 }
 
 /** Reading changes nothing: a statement that was cut has failed, it is not unknown. */
-async function runSql(
-  deps: PlaybookDeps,
-  input: { readonly dataSource: string; readonly sql: string; readonly values?: readonly unknown[] },
-  signal: AbortSignal,
-): Promise<Outcome> {
+async function runSql(deps: PlaybookDeps, input: SqlInput, signal: AbortSignal, accountId: string): Promise<Outcome> {
   try {
-    const sql = input.sql.replace(/;\s*$/, "");
-    const { columns, rows, cut } = await deps.sources.run(input.dataSource, sql, signal, input.values ?? []);
+    const { dataSource, values = [] } = input;
+    const { columns, rows, cut } = await deps.sources.run(dataSource, withoutEnd(input.sql), signal, values, accountId);
     const records = rows.map((row) => Object.fromEntries(columns.map((name, index) => [name, row[index]])));
     return { kind: "finished", output: { columns, rows: records, rowCount: rows.length, ...(cut ? { cut } : {}) } };
   } catch (error) {

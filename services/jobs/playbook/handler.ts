@@ -9,6 +9,7 @@ import { checkInput, fillReferences, type PlaybookStep } from "../../core/playbo
 import { endPlaybookRun, listSteps, loadRunToDo, markEnded, markStarted } from "../../db/playbook-runs.ts";
 import { throughOutage } from "../../db/through-outage.ts";
 import type { Outcome } from "../../tools/acting/outcome.ts";
+import type { Reach } from "../../tools/acting/reach.ts";
 import type { Sources } from "../../tools/sources.ts";
 import type { Handler, HandlerResult, JobContext } from "../handler.ts";
 import { callTool } from "./call-tool.ts";
@@ -16,6 +17,8 @@ import { callTool } from "./call-tool.ts";
 export interface PlaybookDeps {
   readonly config: AppConfig;
   readonly sources: Sources;
+  /** What its HTTP calls may reach. */
+  readonly reach: Reach;
 }
 
 /** Runs playbooks. */
@@ -27,7 +30,8 @@ export function createPlaybookHandler(deps: PlaybookDeps): Handler {
       const outputs = new Map<string, unknown>();
       for (const [position, step] of todo.steps.entries()) {
         if (context.signal.aborted) return endCut(context, step.id);
-        const outcome = await doStep(deps, context, { step, position, outputs });
+        const { accountId } = todo;
+        const outcome = await doStep(deps, context, { step, position, outputs, accountId });
         if (outcome === "lostClaim") return "lostClaim";
         if (outcome.kind !== "finished") return endAtStep(context, step, outcome);
         outputs.set(step.id, outcome.output);
@@ -54,6 +58,7 @@ interface StepWork {
   readonly step: PlaybookStep;
   readonly position: number;
   readonly outputs: ReadonlyMap<string, unknown>;
+  readonly accountId: string;
 }
 
 /** A claim read longer ago than this is read once more: the process may have been frozen in between. */
@@ -73,7 +78,7 @@ async function doStep(deps: PlaybookDeps, context: JobContext, work: StepWork): 
   if (!filled.ok) outcome = { kind: "failed", reason: `${filled.reason}.` };
   else if (wrong) outcome = { kind: "failed", reason: `${wrong.field}: ${wrong.reason}.` };
   else if (clock.monotonicMs() - askedAtMs > CLAIM_FRESH_MS && !(await context.stillClaimed())) return "lostClaim";
-  else outcome = await callTool(deps, context, { step, input });
+  else outcome = await callTool(deps, context, { step, input, accountId: work.accountId });
   // What was done must be known: an abort does not keep its end from being recorded.
   const waiter = { clock, signal: new AbortController().signal };
   const marked = await throughOutage(waiter, () =>

@@ -2,8 +2,10 @@
 
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
+import { isIP } from "node:net";
 import type { Clock } from "../../../config/time.ts";
 import type { ActingCall, Outcome } from "./outcome.ts";
+import { notAllowed, type Reach } from "./reach.ts";
 
 const BODY_KEPT = 256 * 1024;
 const DEFAULT_TIMEOUT_S = 120;
@@ -16,11 +18,41 @@ export interface HttpInput {
   readonly timeoutSeconds?: number;
 }
 
+export interface HttpDeps {
+  readonly clock: Clock;
+  readonly reach: Reach;
+}
+
+/** Headers of the connection and of the message's length: ours to set. */
+const OWN_HEADERS = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "http2-settings",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
 /** Sends it; `finished` is an answer below 300. */
-export async function sendHttp(input: HttpInput, call: ActingCall, clock: Clock): Promise<Outcome> {
+export async function sendHttp(input: HttpInput, call: ActingCall, { clock, reach }: HttpDeps): Promise<Outcome> {
   const method = input.method ?? (input.body === undefined ? "GET" : "POST");
   const url = URL.parse(input.url);
   if (url === null || !/^https?:$/.test(url.protocol)) return { kind: "failed", reason: "The address is not one." };
+  const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  // A name is judged by the look-up of the connection itself.
+  if (isIP(host) !== 0 && !reach.allows(host, port, host)) {
+    return { kind: "failed", reason: `${notAllowed(host, port)}.` };
+  }
+  const own = Object.keys(input.headers ?? {}).find((name) => OWN_HEADERS.has(name.trim().toLowerCase()));
+  if (own !== undefined) return { kind: "failed", reason: `The header ${own} cannot be set by a playbook.` };
   const isText = typeof input.body === "string";
   const payload =
     input.body === undefined ? null : Buffer.from(isText ? (input.body as string) : JSON.stringify(input.body));
@@ -54,7 +86,12 @@ export async function sendHttp(input: HttpInput, call: ActingCall, clock: Clock)
     );
     call.signal.addEventListener("abort", onAbort, { once: true });
     try {
-      sent = (url.protocol === "https:" ? requestHttps : requestHttp)(url, { method, headers, agent: false });
+      sent = (url.protocol === "https:" ? requestHttps : requestHttp)(url, {
+        method,
+        headers,
+        agent: false,
+        lookup: reach.lookup(port),
+      });
     } catch (error) {
       // A header that is none, for one: nothing was sent.
       settle({ kind: "failed", reason: (error as Error).message });

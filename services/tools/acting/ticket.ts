@@ -1,7 +1,6 @@
 // The ticket tool: a webhook gets title, description and fields as JSON, and answers with the ticket's id.
 
-import type { Clock } from "../../../config/time.ts";
-import { sendHttp } from "./http-request.ts";
+import { type HttpDeps, sendHttp } from "./http-request.ts";
 import type { ActingCall, Outcome } from "./outcome.ts";
 
 export interface TicketInput {
@@ -14,7 +13,7 @@ export interface TicketInput {
 }
 
 /** Opens it; the output is `{status, id, url, body}` as far as the webhook told. */
-export async function openTicket(input: TicketInput, call: ActingCall, clock: Clock): Promise<Outcome> {
+export async function openTicket(input: TicketInput, call: ActingCall, deps: HttpDeps): Promise<Outcome> {
   const { url, headers, timeoutSeconds, title, description = "", fields = {} } = input;
   const body = { ...fields, title, description, key: call.key };
   const request = {
@@ -24,7 +23,7 @@ export async function openTicket(input: TicketInput, call: ActingCall, clock: Cl
     ...(headers ? { headers } : {}),
     ...(timeoutSeconds ? { timeoutSeconds } : {}),
   };
-  const outcome = await sendHttp(request, call, clock);
+  const outcome = await sendHttp(request, call, deps);
   if (outcome.kind !== "finished") return outcome;
   const answer = outcome.output as { status: number; body: unknown; headers: { location?: string } };
   const told = typeof answer.body === "object" && answer.body !== null ? (answer.body as Record<string, unknown>) : {};

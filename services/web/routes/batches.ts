@@ -4,6 +4,7 @@
 import { OwlError } from "../../../config/errors.ts";
 import { ITEM_STATES, type ItemState } from "../../core/batch-progress.ts";
 import { type BatchRow, findBatch, listBatches, listBatchItems, listSkipped } from "../../db/batches.ts";
+import { createAccountGate } from "../account-limits.ts";
 import {
   actOnBatch,
   BATCH_ACTS,
@@ -14,6 +15,7 @@ import {
 } from "../batch-requests.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
+import { leavingSignal } from "../leaving.ts";
 import { accountOf } from "../sessions.ts";
 import { batchEvent, batchItemJson, batchJson, batchSchema, isBatchOver } from "./batch-json.ts";
 import { cursorOf, onePage, pageQuery, readPage } from "./paging.ts";
@@ -30,6 +32,8 @@ export const batchRoutes: Routes = (app, deps) => {
     if (!row) throw new OwlError("batch.notFound", "There is no such batch.");
     return row;
   };
+
+  const plans = createAccountGate("searches", deps.config.limits.searches);
 
   app.post<{ Body: BatchRequest }>(
     "/api/batches/plan",
@@ -53,7 +57,11 @@ export const batchRoutes: Routes = (app, deps) => {
         },
       },
     },
-    async (request) => (await planRequest(deps, accountOf(request).id, request.body)).plan,
+    async (request, reply) => {
+      const accountId = accountOf(request).id;
+      const left = leavingSignal(reply);
+      return plans.within(accountId, async () => (await planRequest(deps, accountId, request.body, left)).plan);
+    },
   );
 
   app.post<{ Body: BatchRequest }>(
@@ -76,7 +84,10 @@ export const batchRoutes: Routes = (app, deps) => {
       const batchId = deps.random.uuid();
       // Planned before the transaction. A plan that fails counts only for a first use of the key: the folder of a
       // batch that was enqueued may be gone when the request is repeated.
-      const planned = await planRequest(deps, accountId, request.body).catch((error: unknown) => ({ error }));
+      const left = leavingSignal(reply);
+      const planned = await plans
+        .within(accountId, () => planRequest(deps, accountId, request.body, left))
+        .catch((error: unknown) => ({ error }));
       const answer = await onceOnly(deps, request, { status: 202, body: { batchId } }, async (sql) => {
         if ("error" in planned) throw planned.error;
         await enqueueBatch(deps, sql, { id: batchId, accountId, request: request.body, planned });

@@ -13,6 +13,7 @@ import {
   planRequest,
 } from "../batch-requests.ts";
 import type { Routes } from "../deps.ts";
+import { leavingSignal } from "../leaving.ts";
 import { batchItemJson, batchJson } from "./batch-json.ts";
 import { refuseProxied } from "./health.ts";
 import { idParams } from "./turn-json.ts";
@@ -54,9 +55,10 @@ export const internalBatchRoutes: Routes = (app, deps) => {
     scope.post<{ Body: OperatorRequest }>(
       "/internal/batches/plan",
       { schema: { ...hidden, body } },
-      async (request) => {
+      async (request, reply) => {
         const asked = split(request.body);
-        return (await planRequest(deps, await accountFor(asked.user), asked.request)).plan;
+        const left = leavingSignal(reply);
+        return (await planRequest(deps, await accountFor(asked.user), asked.request, left)).plan;
       },
     );
 
@@ -66,7 +68,7 @@ export const internalBatchRoutes: Routes = (app, deps) => {
       async (request, reply) => {
         const asked = split(request.body);
         const accountId = await accountFor(asked.user);
-        const planned = await planRequest(deps, accountId, asked.request);
+        const planned = await planRequest(deps, accountId, asked.request, leavingSignal(reply));
         const id = deps.random.uuid();
         await deps.db.transaction((sql) => enqueueBatch(deps, sql, { id, accountId, request: asked.request, planned }));
         return reply.code(202).send({ batchId: id });

@@ -1,5 +1,6 @@
 // Transcriptions: ask for one recording's text, follow it segment by segment, hear it, take it as text or subtitles.
 
+import { stat } from "node:fs/promises";
 import { OwlError } from "../../../config/errors.ts";
 import { nameOf } from "../../core/batch-plan.ts";
 import { type Segment, subtitles, transcriptText } from "../../core/transcript.ts";
@@ -11,7 +12,7 @@ import {
   type TranscriptionRow,
 } from "../../db/transcriptions.ts";
 import { findUpload } from "../../db/uploads.ts";
-import { listFiles, resolveInside } from "../../media/archive.ts";
+import { resolveInside } from "../../media/archive.ts";
 import { recordingType } from "../../media/recording-type.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
@@ -86,11 +87,11 @@ export const transcriptionRoutes: Routes = (app, deps) => {
     }
     const roots = deps.config.archiveRoots;
     const path = await resolveInside(body.path ?? "", roots);
-    const [file] = await listFiles(path, roots);
-    if (file?.path !== path || file.refused !== null || (await recordingType(path)) === null) {
+    const file = await stat(path).catch(() => null);
+    if (!file?.isFile() || (await recordingType(path)) === null) {
       throw new OwlError("transcription.invalid", "This is not an audio or video file.");
     }
-    return { uploadId: null, path, name: nameOf(path), bytes: file.bytes };
+    return { uploadId: null, path, name: nameOf(path), bytes: file.size };
   }
 
   app.post<{ Body: TranscriptionBody }>(

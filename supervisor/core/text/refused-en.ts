@@ -51,10 +51,6 @@ export const refusedEn = {
     replicas: (service: string, replicas: number): Words => ({
       sentence: `${service}=${replicas}: a whole number from 0 to 1000 is expected.`,
     }),
-    grep: (pattern: string): Words => ({
-      sentence: `grep: ${JSON.stringify(pattern)} is no regular expression.`,
-      next: "Escape what is meant literally with a backslash: \\( \\[ \\+ \\*",
-    }),
     noRoute: (path: string): Words => ({
       sentence: `There is no ${path} here.`,
       next: "All routes: GET /v1/openapi.json",

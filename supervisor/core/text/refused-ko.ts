@@ -47,10 +47,6 @@ export const refusedKo: Refused = {
   appBrokeOff: (why) => `웹 인스턴스가 연결을 끊음(${why})`,
   request: {
     replicas: (service, replicas) => ({ sentence: `${service}=${replicas}: 0부터 1000까지의 정수여야 합니다.` }),
-    grep: (pattern) => ({
-      sentence: `grep: ${JSON.stringify(pattern)}은(는) 정규식이 아닙니다.`,
-      next: "글자 그대로 찾을 것은 백슬래시로 적으십시오: \\( \\[ \\+ \\*",
-    }),
     noRoute: (path) => ({ sentence: `여기에 ${path}은(는) 없습니다.`, next: ROUTES }),
     method: (path, allowed, method) => ({
       sentence: `${path}은(는) ${method}이(가) 아니라 ${allowed.join(" 또는 ")}을(를) 받습니다.`,

@@ -234,10 +234,24 @@ describe("logs and events", () => {
     const url = new URL(owld.calls[0]?.call.slice(4) ?? "", "http://x");
     expect(Object.fromEntries(url.searchParams)).toEqual({
       target: "web",
-      lines: "5",
       sinceMs: "600000",
-      grep: "h.llo",
     });
+  });
+
+  test("a search runs in owlctl: the newest past lines that match, then new ones; owld never sees the expression", async () => {
+    const line = (text: string) => ({ instance: "web-7", line: text, at: null });
+    const mark = { instance: "", line: "", at: null, isMark: true };
+    owld.on(
+      "GET /v1/logs",
+      stream([line("a 1"), line("b 2"), line("a 3"), line("a 4"), mark, line("b 5"), line("a 6")], true),
+    );
+    const running = startCtl(owld.home, ["logs", "-f", "-n", "2", "--grep", "^a"]);
+    await running.seen(/a 6/);
+    running.child.kill("SIGINT");
+    const { stdout } = await running.ended;
+    expect(stdout).toBe("web-7 | a 3\nweb-7 | a 4\nweb-7 | a 6\n");
+    expect(owld.calls[0]?.call).toMatch(/[?&]mark=1/);
+    expect(owld.calls[0]?.call).not.toContain("grep");
   });
 
   test("following events survives the daemon's absence and asks only for what is new", async () => {

@@ -82,6 +82,19 @@ test("killed after each of its lines and run again, it comes to the same end, an
   expect(await query(source?.url ?? "", "SELECT count(*)::int AS n FROM orders")).toEqual([{ n: 3000 }]);
   await expect(query(source?.url ?? "", "DELETE FROM orders")).rejects.toThrow(/read-only|permission/);
   await expect(query(source?.url ?? "", "BEGIN READ WRITE; DELETE FROM orders")).rejects.toThrow("permission");
+  for (const sql of [
+    "SELECT query FROM pg_stat_activity",
+    "SELECT pg_terminate_backend(1)",
+    "SELECT pg_cancel_backend(1)",
+    "SELECT pg_logical_emit_message(false, 'a', 'b')",
+    "SELECT pg_advisory_lock(1)",
+    "SELECT lo_create(0)",
+    "SELECT set_config('work_mem', '1GB', false)",
+  ]) {
+    await expect(query(source?.url ?? "", sql)).rejects.toThrow("permission denied");
+  }
+  await expect(query(source?.url ?? "", "SET temp_file_limit = -1")).rejects.toThrow("permission denied");
+  expect(await query(source?.url ?? "", "SHOW temp_file_limit")).toEqual([{ temp_file_limit: "256MB" }]);
 });
 
 test("a changed password takes the file away; the account is left alone", async () => {

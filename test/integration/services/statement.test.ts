@@ -69,7 +69,9 @@ test("a million rows are cut at the row limit", async () => {
 });
 
 test("a value of 100 MB is cut, not carried", async () => {
-  const result = await run("SELECT repeat('x', 100000000) AS big /* owl-marked */");
+  const result = await run(
+    "SELECT string_agg(repeat('x', 1000), '') AS big FROM generate_series(1, 100000) /* owl-marked */",
+  );
   expect(result).toMatchObject({ cut: "bytes", rows: [] });
   await until("nothing runs on", async () => (await strangers()) === 0, 30_000);
 });
@@ -87,6 +89,19 @@ test.each([
 ])("%s is refused and writes nothing", async (sql) => {
   await expect(run(sql)).rejects.toMatchObject({ code: "sql.refused" });
   expect((await db.query("SELECT 1 FROM written")).rowCount).toBe(0);
+});
+
+test("one account's statements wait for each other's places; another account is served beside them", async () => {
+  const config = testAppConfig(url, "/tmp", { dataSources: { main: { url } }, limits: { statements: 1 } });
+  const one = createSources({ config, db, clock: systemClock, max: 4, onError: () => undefined, limits });
+  made.push(one);
+  const { signal } = new AbortController();
+  const order: string[] = [];
+  const first = one.run("main", "SELECT pg_sleep(0.5)", signal, [], "a").then(() => order.push("first"));
+  const second = one.run("main", "SELECT 1", signal, [], "a").then(() => order.push("second"));
+  await one.run("main", "SELECT 1", signal, [], "b").then(() => order.push("other"));
+  await Promise.all([first, second]);
+  expect(order).toEqual(["other", "first", "second"]);
 });
 
 test("a statement over its time is cancelled in the database and told so", async () => {

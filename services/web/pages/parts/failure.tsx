@@ -2,8 +2,19 @@
 
 import type { VNode } from "preact";
 import { ApiError } from "../api.ts";
-import { t } from "../text/text.ts";
+import { sizeText } from "../core/duration.ts";
+import { numberText, t } from "../text/text.ts";
 import { Icon } from "./icon.tsx";
+
+const LIMIT_TEXTS: Readonly<Record<string, (limit: number) => string>> = {
+  "limit.turns": (limit) => t("limit.turns", { limit: numberText(limit) }),
+  "limit.uploads": (limit) => t("limit.uploads", { limit: numberText(limit) }),
+  "limit.uploadBytes": (limit) => t("limit.uploadBytes", { limit: sizeText(limit) }),
+  "limit.attachments": (limit) => t("limit.attachments", { limit: numberText(limit) }),
+  "limit.eventStreams": () => t("limit.eventStreams"),
+  "limit.storedBytes": (limit) => t("limit.storedBytes", { limit: sizeText(limit) }),
+  "limit.searches": (limit) => t("limit.searches", { limit: numberText(limit) }),
+};
 
 /** A sentence for the user: our own words where we know the code, else what the server said. */
 export function failureText(error: unknown): string {
@@ -13,6 +24,8 @@ export function failureText(error: unknown): string {
   if (error.code === "session.wrong") return t("signIn.wrong");
   if (error.code === "session.tooMany") return t("signIn.tooMany");
   if (error.code === "password.weak") return t("password.weak");
+  const limitText = LIMIT_TEXTS[error.code];
+  if (limitText) return limitText(Number(error.data.limit));
   return error.next ? `${error.message} ${error.next}` : error.message;
 }
 

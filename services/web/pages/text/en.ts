@@ -38,6 +38,18 @@ export const en = {
   "error.unknown": "Something went wrong on this page. Reload it and try again.",
   "error.network": "The server could not be reached. Check your connection and try again.",
   "error.busy": "The server is not available just now. Try again in a moment.",
+  "limit.turns": ({ limit }: With<"limit">) =>
+    `You have ${limit} questions waiting or running already. Wait for an answer, or stop one.`,
+  "limit.uploads": ({ limit }: With<"limit">) =>
+    `You have ${limit} uploads that are not complete. Complete or delete one of them.`,
+  "limit.uploadBytes": ({ limit }: With<"limit">) =>
+    `Your uploads under way may have ${limit} in all. Complete or delete one of them.`,
+  "limit.attachments": ({ limit }: With<"limit">) =>
+    `You have ${limit} attached files that were not sent. Send or remove one of them.`,
+  "limit.eventStreams": "Owl is open in too many windows. Close one of them.",
+  "limit.storedBytes": ({ limit }: With<"limit">) =>
+    `Your recordings and files may have ${limit} in all. Delete what you no longer need.`,
+  "limit.searches": ({ limit }: With<"limit">) => `${limit} of your searches are under way. Wait until one has ended.`,
   "signIn.title": "Sign in",
   "signIn.name": "Name",
   "signIn.password": "Password",

@@ -115,7 +115,7 @@ test.each([
   ["POST", "/v1/scale", {}, 400, "request.invalid", undefined],
   ["GET", "/v1/events?after=x", undefined, 400, "request.invalid", undefined],
   ["GET", "/v1/events?colour=red", undefined, 400, "request.invalid", undefined],
-  ["GET", "/v1/logs?grep=%28", undefined, 400, "request.invalid", undefined],
+  ["GET", "/v1/logs?grep=x", undefined, 400, "request.invalid", undefined],
   ["GET", "/v1/why/%zz", undefined, 400, "request.invalid", undefined],
   ["POST", "/v1/reload", undefined, 422, "config.invalid", "Did you mean replicas?"],
   ["GET", "/v1/nothing", undefined, 404, "route.unknown", undefined],

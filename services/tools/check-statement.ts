@@ -1,0 +1,64 @@
+// What a statement may not even name. A member's role in the database decides what is possible; this keeps what every
+// role may do by default (see and end statements of the same role, locks, WAL, settings) out of a shared source.
+// Invariant: names are looked for in the whole text, strings included, so that no way of quoting hides one; linear.
+
+import { OwlError } from "../../config/errors.ts";
+
+const READS = /^(select|with|values|table|explain|show)\b/i;
+
+/** Of PostgreSQL's own names those that a question about data needs; every other `pg_…` is refused. */
+const KNOWN = new RegExp(
+  `^pg_(${[
+    "catalog|temp|toast|sleep|typeof|size_pretty|size_bytes|column_size|relation_size|table_size|indexes_size",
+    "total_relation_size|database_size|get_\\w+|class|namespace|attribute|attrdef|type|enum|range|index|indexes|tables",
+    "views|matviews|proc|description|constraint|inherits|sequence|sequences|settings|collation|database|roles|extension",
+    "operator|am|trigger|rules|stats|stat_(user|all)_(tables|indexes)|partitioned_table|partition_tree|partition_root",
+    "table_is_visible|timezone_names|timezone_abbrevs|encoding_to_char|backend_pid|is_in_recovery|version|input_is_valid",
+  ].join("|")})$`,
+  "i",
+);
+const OWN_NAME = /(?<![\p{L}\p{N}_$])pg_[\w$]+/giu;
+
+/** Not `pg_…`, and yet no reading: settings, large objects, other servers, and texts that are run as statements. */
+const REFUSED =
+  /(?<![\p{L}\p{N}_$])(set_config|lo_(?:import|export|creat|create|open|close|from_bytea|get|put|lseek|lseek64|tell|tell64|truncate|truncate64|unlink)|loread|lowrite|dblink\w*|(?:query|cursor|table|schema|database)_to_xml\w*|ts_stat|ts_rewrite)(?![\p{L}\p{N}_$])/iu;
+
+/** An identifier spelt in escapes could be any name. */
+const ESCAPED_NAME = /u&"/i;
+
+/** The largest number a text may be repeated or filled up to. */
+const MOST_REPEATED = 1_000_000;
+const REPEATS = /(?<![\p{L}\p{N}_$])(repeat|lpad|rpad|array_fill)\s*\(/iu;
+const LARGE = /(?<![\p{L}\p{N}_$.])(\d[\d_]*(?:\.\d*)?(?:e\+?\d+)?)/giu;
+
+/** Throws `sql.refused` for a statement that does not only read data. */
+export function checkStatement(sql: string): void {
+  const begin = beginOf(sql);
+  if (!READS.test(sql.slice(begin, begin + 20))) {
+    throw new OwlError(
+      "sql.refused",
+      "Only statements that read are run (SELECT, WITH, VALUES, TABLE, EXPLAIN, SHOW).",
+    );
+  }
+  const named = sql.match(OWN_NAME)?.find((name) => !KNOWN.test(name)) ?? REFUSED.exec(sql)?.[1];
+  if (named !== undefined) throw new OwlError("sql.refused", `${named} is not open to statements here.`);
+  if (ESCAPED_NAME.test(sql)) throw new OwlError("sql.refused", 'Names in escapes (U&"…") are not taken here.');
+  const repeats = REPEATS.exec(sql)?.[1];
+  if (repeats !== undefined && sql.match(LARGE)?.some((text) => Number(text.replaceAll("_", "")) > MOST_REPEATED)) {
+    throw new OwlError("sql.refused", `${repeats} makes at most ${MOST_REPEATED} characters here.`);
+  }
+}
+
+/** Where the statement begins: after white space, comments and opening brackets. */
+function beginOf(sql: string): number {
+  let at = 0;
+  for (;;) {
+    const comment = sql.startsWith("--", at) ? "\n" : sql.startsWith("/*", at) ? "*/" : null;
+    if (comment !== null) {
+      const end = sql.indexOf(comment, at + 2);
+      if (end === -1) return sql.length;
+      at = end + comment.length;
+    } else if (at < sql.length && /[\s(]/.test(sql[at] ?? "")) at += 1;
+    else return at;
+  }
+}
