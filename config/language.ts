@@ -1,7 +1,7 @@
 // The one rule of languages: of what somebody asks for, in order of preference, the first of ours counts; who asks for
 // none of them gets the installation's. Pure.
 
-const LANGUAGES = ["ko", "en"] as const;
+export const LANGUAGES = ["en", "ko"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /** The first of ours among language tags or locales (`ko-KR`, `ko_KR.UTF-8`), or null. */

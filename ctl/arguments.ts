@@ -2,7 +2,7 @@
 
 import { InvalidArgumentError } from "commander";
 import { parseDuration } from "../config/units.ts";
-import type { Text } from "./text/en.ts";
+import type { Text } from "./text/text.ts";
 
 /** Parses `10m` to milliseconds. */
 export function durationArgument(text: Text): (value: string) => number {

@@ -38,7 +38,9 @@ export function createClient(found: FoundSocket, language: Language): ControlCli
         const answerMs = STAGES.test(path) ? STAGING_MS : ANSWER_MS;
         request.setTimeout(answerMs, () =>
           request.destroy(
-            new OwlError("daemon.silent", `owld does not answer on ${found.path} (waited ${answerMs / 1_000} s).`),
+            new OwlError("daemon.silent", `owld does not answer on ${found.path} (waited ${answerMs / 1_000} s).`, {
+              data: { socket: found.path, seconds: answerMs / 1_000 },
+            }),
           ),
         );
       }

@@ -5,7 +5,7 @@ import type { Environment } from "../config/locate.ts";
 import type { Clock } from "../config/time.ts";
 import type { ControlClient } from "./client.ts";
 import type { Terminal } from "./render/terminal.ts";
-import type { Text } from "./text/en.ts";
+import type { Text } from "./text/text.ts";
 
 export interface CommandDeps {
   readonly text: Text;

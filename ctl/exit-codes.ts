@@ -2,7 +2,7 @@
 
 import { EXIT } from "../config/control-api.ts";
 import { asError, OwlError } from "../config/errors.ts";
-import type { Text } from "./text/en.ts";
+import type { Text } from "./text/text.ts";
 
 /** Ctrl-C while watching: the work goes on. */
 export class Interrupted extends Error {
@@ -33,6 +33,9 @@ export function errorLines(error: unknown, text: Text): { readonly sentence: str
   if (!(error instanceof OwlError)) {
     return { sentence: text.errors.internal(asError(error).message), next: text.errors.internalNext };
   }
-  const known = text.byCode[error.code]?.(error.data);
+  const worded: Readonly<
+    Record<string, ((data: OwlError["data"]) => { sentence: string; next: string } | null) | undefined>
+  > = text.byCode;
+  const known = worded[error.code]?.(error.data);
   return { sentence: known?.sentence ?? error.message, next: known?.next ?? error.next ?? null };
 }

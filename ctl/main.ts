@@ -10,13 +10,12 @@ import { errorLines, exitCodeOf, Interrupted } from "./exit-codes.ts";
 import { findSocket } from "./find-socket.ts";
 import { COMMANDS, wantedCommand } from "./registry.ts";
 import { processTerminal } from "./render/terminal.ts";
-import { en } from "./text/en.ts";
-import { ko } from "./text/ko.ts";
+import { textOf } from "./text/text.ts";
 import { codeVersion } from "./version.ts";
 
 const env = process.env;
 const language = environmentLanguage(env);
-const text = language === "ko" ? ko : en;
+const text = textOf(language);
 const terminal = processTerminal(env);
 const interrupt = new AbortController();
 let exitCode: number = EXIT.done;

@@ -17,7 +17,7 @@ import { dirname, join } from "node:path";
 import { execa } from "execa";
 import { OwlError } from "../../config/errors.ts";
 import type { Terminal } from "../render/terminal.ts";
-import type { Text } from "../text/en.ts";
+import type { Text } from "../text/text.ts";
 import { copyCode } from "./code-copy.ts";
 import type { Step } from "./plan.ts";
 

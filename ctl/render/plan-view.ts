@@ -1,7 +1,7 @@
 // What `--plan` prints: the steps in order, the expected and the worst time, the peaks. Pure.
 
 import type { RolloutPlan } from "../../config/control-api.ts";
-import type { Text } from "../text/en.ts";
+import type { Text } from "../text/text.ts";
 import { bytes, elapsed } from "./figures.ts";
 import { table } from "./table.ts";
 import type { Paint } from "./terminal.ts";

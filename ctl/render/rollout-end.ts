@@ -1,7 +1,7 @@
 // How a rollout ended, with what it cost: one line, the reason when there is one, the ledger. Pure.
 
 import type { Rollout, RolloutLedger } from "../../config/control-api.ts";
-import type { Text } from "../text/en.ts";
+import type { Text } from "../text/text.ts";
 import { elapsed } from "./figures.ts";
 import { rolloutColour } from "./status-view.ts";
 import type { Paint } from "./terminal.ts";

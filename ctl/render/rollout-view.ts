@@ -3,7 +3,7 @@
 import type { Rollout, RolloutEvent } from "../../config/control-api.ts";
 import type { Clock } from "../../config/time.ts";
 import type { CommandDeps } from "../deps.ts";
-import type { Text } from "../text/en.ts";
+import type { Text } from "../text/text.ts";
 import type { RolloutView } from "../watch-rollout.ts";
 import { elapsed } from "./figures.ts";
 import { liveBlock } from "./live-block.ts";

@@ -1,7 +1,7 @@
 // `owlctl status` for people: state, proxy, services with their instances, connections, workers, rollout, warnings. Pure.
 
 import type { InstanceStatus, LastExit, Rollout, ServiceStatus, Status } from "../../config/control-api.ts";
-import type { Text } from "../text/en.ts";
+import type { Text } from "../text/text.ts";
 import { age, bytes, elapsed, percent } from "./figures.ts";
 import { table } from "./table.ts";
 import type { Colour, Paint } from "./terminal.ts";

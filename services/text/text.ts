@@ -1,15 +1,10 @@
-// Texts a user reads, by language.
+// What the application says, in one language.
 
 import type { Language } from "../../config/language.ts";
 import { type Say, sayOf } from "../../config/text.ts";
-import { en } from "./en.ts";
-import { ko } from "./ko.ts";
+import { words } from "./words.ts";
 
 /** Says a sentence of the language it was made for. */
-export type Text = Say<typeof en>;
+export type Text = Say<typeof words>;
 
-export const catalogues: Readonly<Record<Language, typeof en>> = { ko, en };
-
-export function textOf(language: Language): Text {
-  return sayOf(() => catalogues[language]);
-}
+export const textOf = (language: Language): Text => sayOf(words, () => language);

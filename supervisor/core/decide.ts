@@ -7,7 +7,7 @@
 import type { MonotonicMs } from "../../config/time.ts";
 import { admitInstance } from "./connection-budget.ts";
 import { type Instance, isLiving, isServing } from "./instance.ts";
-import type { Recorded } from "./text/recorded-en.ts";
+import type { Recorded } from "./text/text.ts";
 
 /** How long after its signal a failed or cancelled rollout waits for an old instance. */
 const PATIENCE_MS = 30_000;

@@ -2,7 +2,7 @@
 // killed something for want of memory just then, not whom.
 
 import type { LastExit } from "../../config/control-api.ts";
-import type { Recorded } from "./text/recorded-en.ts";
+import type { Recorded } from "./text/text.ts";
 
 type ExitFacts =
   | { readonly known: true; readonly code: number | null; readonly signal: string | null }

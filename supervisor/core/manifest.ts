@@ -4,8 +4,8 @@
 import { posix } from "node:path";
 import { z } from "zod";
 import { JOB_KINDS } from "../../config/config.ts";
-import type { Text } from "./text/en.ts";
 import { Refusal } from "./text/refusal.ts";
+import type { Text } from "./text/text.ts";
 
 /** The manifest's own format. A higher number is from a later Owl and is refused, never guessed at. */
 export const MANIFEST_FORMAT = 1;

@@ -1,8 +1,7 @@
 // Which migrations a database lacks, and when it must not be touched. Pure.
 // Invariant: what was applied is never applied again, changed, or skipped over.
 
-import type { Text } from "./text/en.ts";
-import type { Words } from "./text/refused-en.ts";
+import type { Text, Words } from "./text/text.ts";
 
 export interface Migration {
   readonly number: number;

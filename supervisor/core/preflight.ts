@@ -5,11 +5,10 @@
 import type { PreflightLine } from "../../config/control-api.ts";
 import { formatDuration, formatSize } from "../../config/units.ts";
 import { type ConnectionBudget, OWN_CONNECTIONS } from "./connection-budget.ts";
-import type { Text } from "./text/en.ts";
-import type { preflightEn } from "./text/preflight-en.ts";
+import type { Text } from "./text/text.ts";
 import type { Wrapper } from "./wrapper-command.ts";
 
-type PreflightText = typeof preflightEn;
+type PreflightText = Text["preflight"];
 
 export interface PreflightFacts {
   readonly configuration: {

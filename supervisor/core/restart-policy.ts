@@ -2,7 +2,7 @@
 // Invariant: it is never given up; the pause only grows to its ceiling.
 
 import type { MonotonicMs } from "../../config/time.ts";
-import type { Recorded } from "./text/recorded-en.ts";
+import type { Recorded } from "./text/text.ts";
 
 const CEILING_MS = 30_000;
 /** Ready for so long, and the pause starts at 0 again. */

@@ -6,7 +6,7 @@ import { OWN_CONNECTIONS } from "./connection-budget.ts";
 import type { World } from "./decide.ts";
 import { type Instance, isLiving } from "./instance.ts";
 import { type Pace, type ServiceFigures, type SimulatedStep, type StepAction, simulate } from "./simulate.ts";
-import type { Text } from "./text/en.ts";
+import type { Text } from "./text/text.ts";
 
 export interface LastRollout {
   readonly state: Rollout["state"];

@@ -6,7 +6,7 @@
 //   drain .. migrateClosed failed: back = the old workers (and web) start again                           -> failed
 //   replace, confirm, switch failed: back = old code by surge, or closed, the copy restored, old code     -> failed
 
-import type { Recorded } from "./text/recorded-en.ts";
+import type { Recorded } from "./text/text.ts";
 import type { UpdatePlanned, UpdateStepName } from "./update-plan.ts";
 
 export const BACK_STEPS = ["drainBack", "closeBack", "restore", "replaceBack"] as const;

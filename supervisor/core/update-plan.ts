@@ -3,8 +3,7 @@
 
 import { JOB_KINDS, type JobKind } from "../../config/config.ts";
 import type { Manifest, ManifestMigration } from "./manifest.ts";
-import type { Text } from "./text/en.ts";
-import type { Words } from "./text/refused-en.ts";
+import type { Text, Words } from "./text/text.ts";
 
 export interface UpdateFacts {
   /** False: the services are a team's own, so only Owl itself is updated. */

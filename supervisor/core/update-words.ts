@@ -2,7 +2,7 @@
 // what a way back would cost. Pure.
 
 import { formatSize } from "../../config/units.ts";
-import type { Text } from "./text/en.ts";
+import type { Text } from "./text/text.ts";
 import type { CourseStep } from "./update-course.ts";
 import type { UpdatePlanned } from "./update-plan.ts";
 

@@ -5,7 +5,7 @@ import { type Action, decide, type RolloutFacts, type World } from "../../superv
 import type { Instance } from "../../supervisor/core/instance.ts";
 import { isServing, moveInstance, newInstance } from "../../supervisor/core/instance.ts";
 import { takeAction } from "../../supervisor/core/simulate.ts";
-import { recordedEn } from "../../supervisor/core/text/recorded-en.ts";
+import { en } from "../../supervisor/core/text/text.ts";
 
 export interface SimulatedService {
   readonly name: string;
@@ -48,7 +48,7 @@ export function createRolloutWorld(
     }),
   );
   let world: World = {
-    text: recordedEn,
+    text: en.recorded,
     services: services.map(({ name, replicas, connections }) => ({
       name,
       wanted: replicas,

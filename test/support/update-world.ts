@@ -2,7 +2,7 @@
 
 import { pino } from "pino";
 import { OwlError } from "../../config/errors.ts";
-import { en } from "../../supervisor/core/text/en.ts";
+import { en } from "../../supervisor/core/text/text.ts";
 import type { CourseStep, Outcome, UpdateCourse } from "../../supervisor/core/update-course.ts";
 import { holds, servingRelease } from "../../supervisor/core/update-course.ts";
 import type { UpdatePlanned } from "../../supervisor/core/update-plan.ts";

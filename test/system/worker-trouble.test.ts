@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { OwlEvent, Status } from "../../config/control-api.ts";
-import { en } from "../../services/text/en.ts";
+import { textOf } from "../../services/text/text.ts";
 import { type Installation, metastoreUrl, pidsOf, startInstallation } from "../support/installation.ts";
 import { ask } from "../support/installation-facts.ts";
 import { startTestModel, type TestModel } from "../support/model.ts";
@@ -117,7 +117,7 @@ test(
     process.kill(pid, "SIGSTOP");
     try {
       const turn = await web.ended(turnId);
-      expect(turn).toMatchObject({ state: "failed", message: en["turn.cut"] });
+      expect(turn).toMatchObject({ state: "failed", message: textOf("en")("turn.cut") });
       await owl.until((now) => workersOf(now).some(({ id, state }) => id === worker && state === "draining"));
       const story = (await events()).filter(({ service }) => service === "worker");
       const at = (type: string, of: (id: string) => boolean) =>

@@ -3,8 +3,8 @@
 // on record.
 
 import { asError, OwlError, type OwlErrorOptions } from "../../../config/errors.ts";
-import { en, type Text } from "./en.ts";
-import type { Words } from "./refused-en.ts";
+import type { Words } from "./text.ts";
+import { en, type Text } from "./text.ts";
 
 export class Refusal extends OwlError {
   /** The sentence and the next step in the language of `text`. */

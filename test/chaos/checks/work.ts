@@ -1,7 +1,7 @@
 // What must be true of the work at the end of a run: turns, playbook runs, batches and plain requests, each compared
 // with what the servers outside counted.
 
-import { en } from "../../../services/text/en.ts";
+import { textOf } from "../../../services/text/text.ts";
 import type { Disturbances } from "../disturbances.ts";
 import type { BatchRecord } from "../load/batches.ts";
 import type { PlainRecord } from "../load/plain.ts";
@@ -25,8 +25,8 @@ export interface TurnBudget {
   readonly waitMs: number | null;
 }
 
-const CUT = en["turn.cut"];
-const LATE = en["turn.unclaimed"];
+const CUT = textOf("en")("turn.cut");
+const LATE = textOf("en")("turn.unclaimed");
 
 export function checkTurns(
   { timeline, disturbances }: WorkCheck,

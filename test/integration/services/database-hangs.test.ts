@@ -3,7 +3,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../../config/system-time.ts";
-import { en } from "../../../services/text/en.ts";
+import { textOf } from "../../../services/text/text.ts";
 import { startTestModel, type TestModel } from "../../support/model.ts";
 import { type Services, startServices, until } from "../../support/services.ts";
 
@@ -66,7 +66,7 @@ test("the drain is bounded without a database, and its turn is failed once the d
     const found = await client.turn(turnId).catch(() => null);
     return found?.state === "failed" && found;
   });
-  expect(turn).toMatchObject({ message: en["turn.cut"] });
+  expect(turn).toMatchObject({ message: textOf("en")("turn.cut") });
   const { rows } = await services.sql.query("SELECT count(*)::int AS n FROM owl.turn_ending WHERE turn_id = $1", [
     turnId,
   ]);

@@ -1,7 +1,7 @@
 // A worker's drain on real processes: budgets, hand-back, abort, order, and what others do meanwhile.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { en } from "../../../services/text/en.ts";
+import { textOf } from "../../../services/text/text.ts";
 import { startTestModel, type TestModel } from "../../support/model.ts";
 import { type Services, startServices, until, type WebClient } from "../../support/services.ts";
 
@@ -53,7 +53,7 @@ test("one that does not is aborted at finish and failed with the agreed sentence
   worker.child.kill("SIGTERM");
   worker.child.kill("SIGINT");
   const turn = await client.ended(turnId);
-  expect(turn).toMatchObject({ state: "failed", message: en["turn.cut"] });
+  expect(turn).toMatchObject({ state: "failed", message: textOf("en")("turn.cut") });
   expect(turn.answer).toContain("w5 ");
   expect(await worker.exited).toEqual({ code: 0, signal: null });
   const lines = await worker.lines();

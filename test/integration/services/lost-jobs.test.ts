@@ -1,7 +1,7 @@
 // Workers that are gone, frozen or cut off: each turn ends once, with the truth, and a zombie writes nothing.
 
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { en } from "../../../services/text/en.ts";
+import { textOf } from "../../../services/text/text.ts";
 import { startTestModel, type TestModel } from "../../support/model.ts";
 import { type Program, type Services, startServices, until, type WebClient } from "../../support/services.ts";
 
@@ -56,7 +56,7 @@ test("kill -9 and owld's mark: the turn is failed at once with the agreed senten
   child.kill("SIGKILL");
   await services.sql.query("UPDATE owl.worker SET gone_at = now() WHERE id = $1", [id]);
   const turn = await client.ended(turnId);
-  expect(turn).toMatchObject({ state: "failed", message: en["turn.cut"] });
+  expect(turn).toMatchObject({ state: "failed", message: textOf("en")("turn.cut") });
   expect(turn.answer).toContain("w1 ");
   expect(await endings(turnId)).toEqual([{ state: "failed", cause: "cut" }]);
   const { rows } = await services.sql.query("SELECT reclaimed FROM owl.worker WHERE id = $1", [id]);
@@ -67,7 +67,7 @@ test("kill -9 that nobody saw: silence is enough", async () => {
   const { child } = await worker();
   const turnId = await runningTurn("say 1000 words every 31 ms");
   child.kill("SIGKILL");
-  expect(await client.ended(turnId)).toMatchObject({ state: "failed", message: en["turn.cut"] });
+  expect(await client.ended(turnId)).toMatchObject({ state: "failed", message: textOf("en")("turn.cut") });
 });
 
 test("a frozen worker that comes back writes nothing any more and ends itself", async () => {
@@ -94,7 +94,7 @@ test("with no worker a turn is in progress until the claim limit, then closed wi
   expect(await client.turn(turnId)).toMatchObject({ state: "queued", position: 0 });
   const refused = await client.call("POST", `/api/conversations/${conversation}/turns`, { text: "again" });
   expect(refused).toMatchObject({ status: 409, body: { code: "turn.running" } });
-  expect(await client.ended(turnId)).toMatchObject({ state: "failed", message: en["turn.unclaimed"] });
+  expect(await client.ended(turnId)).toMatchObject({ state: "failed", message: textOf("en")("turn.unclaimed") });
   await worker();
   const next = await client.ask("and now?", conversation);
   expect(await client.ended(next.turnId)).toMatchObject({ state: "answered", answer: "ok: and now?" });

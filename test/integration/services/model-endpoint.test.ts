@@ -1,7 +1,7 @@
 // A model endpoint that misbehaves: each failure is one clear sentence on its own turn and costs no other one anything.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { en } from "../../../services/text/en.ts";
+import { textOf } from "../../../services/text/text.ts";
 import { startTestModel, type TestModel } from "../../support/model.ts";
 import { type Services, startServices, type WebClient } from "../../support/services.ts";
 
@@ -32,11 +32,11 @@ test("it answers, and its tool call runs on the data source", async () => {
 });
 
 test.each([
-  ["status 401", en["model.key"]({ status: 401 })],
-  ["status 403", en["model.key"]({ status: 403 })],
-  ["status 400", en["model.status"]({ status: 400 })],
-  ["garbage", en["model.garbage"]],
-  ["half", en["model.garbage"]],
+  ["status 401", textOf("en")("model.key", { status: 401 })],
+  ["status 403", textOf("en")("model.key", { status: 403 })],
+  ["status 400", textOf("en")("model.status", { status: 400 })],
+  ["garbage", textOf("en")("model.garbage")],
+  ["half", textOf("en")("model.garbage")],
 ])("%s ends the turn with its sentence", async (text, message) => {
   expect(await answerTo(text)).toMatchObject({ state: "failed", message });
 });
@@ -47,7 +47,7 @@ test("half an answer is kept beside the failure", async () => {
 
 test("500 is tried again, then told", async () => {
   const before = model.log.length;
-  const message = en["model.status"]({ status: 500 });
+  const message = textOf("en")("model.status", { status: 500 });
   expect(await answerTo("status 500")).toMatchObject({ state: "failed", message });
   expect(model.log.slice(before).filter((one) => one.event === "request").length).toBeGreaterThan(1);
 });

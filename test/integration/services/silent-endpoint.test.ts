@@ -3,7 +3,7 @@
 // unit test of endpoint.ts.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { en } from "../../../services/text/en.ts";
+import { textOf } from "../../../services/text/text.ts";
 import { startTestModel, type TestModel } from "../../support/model.ts";
 import { type Services, startServices, until } from "../../support/services.ts";
 
@@ -40,7 +40,7 @@ test("both kinds of silence end within the turn's limit; the turns beside and af
   expect(besideTurn).toMatchObject({ state: "answered" });
   expect(besideTurn.answer.trim()).toBe(Array.from({ length: 20 }, (_, n) => `w${n + 1}`).join(" "));
 
-  const limit = { state: "failed", message: en["turn.limit"]({ minutes: 0 }) };
+  const limit = { state: "failed", message: textOf("en")("turn.limit", { minutes: 0 }) };
   expect(await client.ended(silent.turnId)).toMatchObject({ ...limit, answer: null });
   expect(await client.ended(half.turnId)).toMatchObject({ ...limit, answer: "half an ans" });
   await until("the endpoint was hung up on, twice", () => {

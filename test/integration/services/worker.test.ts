@@ -11,7 +11,6 @@ import { deregisterWorker } from "../../../services/db/workers.ts";
 import { createChatHandler } from "../../../services/jobs/chat/handler.ts";
 import type { Handler, JobContext } from "../../../services/jobs/handler.ts";
 import { createEndpointResponder } from "../../../services/model/endpoint.ts";
-import { en } from "../../../services/text/en.ts";
 import { textOf } from "../../../services/text/text.ts";
 import { createSources } from "../../../services/tools/sources.ts";
 import { createWorker, type Worker } from "../../../services/worker/worker.ts";
@@ -101,7 +100,7 @@ test("one whose fail throws too is ended by its kind's rule, and the worker work
     fail: () => Promise.reject(new Error("another bug")),
   });
   const turn = await store.turn();
-  expect(await ended(turn.id)).toMatchObject({ state: "failed", cause: "cut", message: en["turn.cut"] });
+  expect(await ended(turn.id)).toMatchObject({ state: "failed", cause: "cut", message: textOf("en")("turn.cut") });
   const next = await store.turn();
   expect(await ended(next.id)).toMatchObject({ state: "answered" });
   await until("it is counted", () => worker.counts().finished === 2);
@@ -112,7 +111,7 @@ test("one that is deaf to its signal is ended without it inside wrap-up, and the
   const turn = await store.turn();
   await until("it runs", () => worker.claims().length === 1);
   expect(await worker.drain()).toBe("drained");
-  expect(await rowOf(turn.id)).toMatchObject({ state: "failed", cause: "cut", message: en["turn.cut"] });
+  expect(await rowOf(turn.id)).toMatchObject({ state: "failed", cause: "cut", message: textOf("en")("turn.cut") });
 });
 
 test("a turn past its limit is aborted with that cause, and the rest of the work goes on", async () => {
@@ -311,7 +310,7 @@ test("an endpoint that falls silent, at once or half-way, costs its own turn alo
   try {
     await start({ run: (context) => handler(scripts.get(context.id) ?? "hello").run(context), fail: failed });
     expect(await ended(other.id)).toMatchObject({ state: "answered" });
-    const told = { state: "failed", cause: "error", message: en["model.silent"] };
+    const told = { state: "failed", cause: "error", message: textOf("en")("model.silent") };
     expect(await ended(silent.id)).toEqual(told);
     expect(await ended(half.id)).toEqual(told);
     const next = await store.turn();

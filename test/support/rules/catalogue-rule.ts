@@ -2,20 +2,15 @@
 
 import { sources } from "./sources.ts";
 
-type Leaf = string | ((...values: never[]) => unknown);
-
-/** Every sentence of a catalogue by its path; those of a list share one. */
-export function leavesOf(node: unknown, path = ""): [string, Leaf][] {
-  if (typeof node === "string" || typeof node === "function") return [[path, node as Leaf]];
-  if (Array.isArray(node)) return node.flatMap((item) => leavesOf(item, path));
-  return Object.entries(node as object).flatMap(([key, value]) =>
-    leavesOf(value, path === "" ? key : `${path}.${key}`),
-  );
+/** Every sentence of a catalogue by its path. */
+export function leavesOf(node: unknown, path = ""): [string, unknown][] {
+  if (Array.isArray(node) || typeof node !== "object" || node === null) return [[path, node]];
+  return Object.entries(node).flatMap(([key, value]) => leavesOf(value, path === "" ? key : `${path}.${key}`));
 }
 
 /** The sources below `folder` that say something: all but the catalogues themselves, without comments. */
 export function speakers(folder: string): string {
-  const files = sources([folder]).filter((one) => !/\/text\/(.*-)?(en|ko)(-.*)?\.ts$/.test(one.path));
+  const files = sources([folder]).filter((one) => !/\/text\/(.*-)?words\.ts$/.test(one.path));
   return files.map((one) => one.text.replace(/^\s*(\/\/|\/?\*).*$/gm, "")).join("\n");
 }
 
@@ -23,8 +18,7 @@ export function speakers(folder: string): string {
 export function unsaidPaths(paths: readonly string[], said: string): readonly string[] {
   return paths.filter((path) => {
     const names = path.split(".");
-    const last = names.at(-1) ?? "";
-    if (new RegExp(`[.{,]\\s*${last}\\b|"${last}"`).test(said)) return false;
+    if (new RegExp(`[.{,]\\s*${names.at(-1)}\\b|"${names.at(-1)}"`).test(said)) return false;
     return !names.some((name) => new RegExp(`[.]${name}\\[`).test(said));
   });
 }

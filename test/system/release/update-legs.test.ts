@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../../config/system-time.ts";
-import { en } from "../../../services/text/en.ts";
+import { textOf as wordsOf } from "../../../services/text/text.ts";
 import { createCaller, textOf } from "../../chaos/caller.ts";
 import { sendPlain } from "../../chaos/load/plain.ts";
 import { runPlaybooks } from "../../chaos/load/playbooks.ts";
@@ -174,11 +174,11 @@ test(
         const whole = turn.wanted === "42" ? turn.answer.includes("42") : turn.answer.trim() === turn.wanted;
         if (!whole) wrong.push(["not the whole answer", turn]);
       } else if (turn.state !== "failed") wrong.push(["never ended", turn]);
-      else if (turn.message === en["turn.cut"]) {
+      else if (turn.message === wordsOf("en")("turn.cut")) {
         // It did not fit the budget of a stop, or the copy that was put back held it open.
         const restored = during("C to D", turn.askedAt, turn.endedAt);
         if (turn.lengthMs <= FINISH_MS - 3_000 && !restored) wrong.push(["cut short", turn]);
-      } else if (turn.message === en["turn.unclaimed"]) {
+      } else if (turn.message === wordsOf("en")("turn.unclaimed")) {
         if (asked !== undefined && !during("C to D", turn.askedAt, turn.endedAt))
           wrong.push(["closed as unclaimed, but run", turn]);
       } else wrong.push(["failed for no reason", turn]);
@@ -215,7 +215,7 @@ test(
       const isNewer = textOf(row, "text").startsWith(MARK);
       const asked = model.seen.has(textOf(row, "text").replace(MARK, ""));
       if (textOf(row, "state") === "answered") continue;
-      expect([isNewer, asked, textOf(row, "message")], id).toEqual([true, false, en["turn.unclaimed"]]);
+      expect([isNewer, asked, textOf(row, "message")], id).toEqual([true, false, wordsOf("en")("turn.unclaimed")]);
       unclaimed += 1;
     }
     expect(unclaimed).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 // A check that is fed a doctored record says so: with the seed, what happened around it, and the objects concerned.
 
 import { expect, test } from "vitest";
-import { en } from "../../../services/text/en.ts";
+import { textOf } from "../../../services/text/text.ts";
 import { type DatabaseLook, judgeLooks } from "../../chaos/checks/database.ts";
 import { checkBatches, checkPlain, checkPlaybooks, checkTurns } from "../../chaos/checks/work.ts";
 import { createDisturbances } from "../../chaos/disturbances.ts";
@@ -76,7 +76,7 @@ test("a turn that ran twice is told with the seed, the timeline and the turn", (
 
 test("a turn closed at its claim limit is excused while an update is turned back, and by no update that went through", () => {
   const late = (at: number) =>
-    turn(at, { state: "failed", answer: "", message: en["turn.unclaimed"], endedAt: at + 20_000 });
+    turn(at, { state: "failed", answer: "", message: textOf("en")("turn.unclaimed"), endedAt: at + 20_000 });
   for (const [slackMs, expected] of [
     [5_000, []],
     [-86_400_000, ["a turn was not claimed in time, and no worker was hurt"]],

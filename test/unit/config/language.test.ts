@@ -4,7 +4,6 @@ import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { acceptedLanguage, environmentLanguage } from "../../../config/language.ts";
-import { counted, numberText } from "../../../config/text.ts";
 
 test.each([
   ["ko", "ko"],
@@ -37,13 +36,4 @@ test("the bootstrap, which runs before TypeScript does, reads the environment al
     const said = execFileSync(process.execPath, ["--input-type=module", "-e", script], { env, encoding: "utf8" });
     expect(/[가-힣]/.test(said) ? "ko" : "en", JSON.stringify(env)).toBe(language);
   }
-});
-
-test("numbers are grouped, and one is one", () => {
-  expect([counted(1, "row", "rows"), counted(1_200, "row", "rows"), counted(0, "row", "rows")]).toEqual([
-    "1 row",
-    "1,200 rows",
-    "0 rows",
-  ]);
-  expect(numberText(0.25)).toBe("0.3");
 });

@@ -4,7 +4,9 @@ import { expect, test } from "vitest";
 import { OwlError } from "../../../config/errors.ts";
 import { ConfigError } from "../../../config/problems.ts";
 import { errorLines, exitCodeOf, Interrupted } from "../../../ctl/exit-codes.ts";
-import { en } from "../../../ctl/text/en.ts";
+import { textOf } from "../../../ctl/text/text.ts";
+
+const en = textOf("en");
 
 test.each([
   [new ConfigError([{ where: "owl.yaml:1:1", message: "no" }]), 78],

@@ -8,9 +8,11 @@ import { statusLines } from "../../../ctl/render/status-view.ts";
 import { table } from "../../../ctl/render/table.ts";
 import { painter } from "../../../ctl/render/terminal.ts";
 import { cut, pad, widthOf } from "../../../ctl/render/width.ts";
-import { en } from "../../../ctl/text/en.ts";
-import { ko } from "../../../ctl/text/ko.ts";
+import { textOf } from "../../../ctl/text/text.ts";
 import { anEvent, aRollout, aStatus } from "../../support/fake-owld.ts";
+
+const en = textOf("en");
+const ko = textOf("ko");
 
 const plain = painter(false);
 const nowMs = Date.parse("2026-01-01T00:10:00Z");

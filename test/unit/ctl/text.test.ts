@@ -1,8 +1,10 @@
 // Both catalogues are complete, and each says something of its own.
 
 import { expect, test } from "vitest";
-import { en } from "../../../ctl/text/en.ts";
-import { ko } from "../../../ctl/text/ko.ts";
+import { textOf } from "../../../ctl/text/text.ts";
+
+const en = textOf("en");
+const ko = textOf("ko");
 
 type Leaf = string | ((...args: never[]) => unknown);
 

@@ -4,13 +4,11 @@ import { firstLanguage, type Language } from "../../../../config/language.ts";
 import { sayOf } from "../../../../config/text.ts";
 import { keep, readKept } from "../kept.ts";
 import { createStore, type Store, useStore } from "../store.ts";
-import { en } from "./en.ts";
-import { ko } from "./ko.ts";
+import { words } from "./words.ts";
 
 export { numberText } from "../../../../config/text.ts";
 
-type Catalogue = typeof en;
-export type TextKey = keyof Catalogue;
+export type TextKey = keyof typeof words & string;
 
 function firstChoice(): Language {
   const kept = readKept<string | null>("language", null);
@@ -30,7 +28,7 @@ export function chooseLanguage(next: Language): void {
 }
 
 /** The sentence of a key. */
-export const t = sayOf(() => (language.get() === "ko" ? ko : en));
+export const t = sayOf(words, languageNow);
 
 /** A moment: today's as a time, others as a date with the time. */
 export function momentText(iso: string, nowMs: number): string {

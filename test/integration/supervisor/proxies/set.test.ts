@@ -10,7 +10,7 @@ import type { ProxyConfig } from "../../../../config/config.ts";
 import { homePaths } from "../../../../config/home.ts";
 import { systemClock } from "../../../../config/system-time.ts";
 import type { Clock } from "../../../../config/time.ts";
-import { en } from "../../../../supervisor/core/text/en.ts";
+import { en } from "../../../../supervisor/core/text/text.ts";
 import type { ProxySet } from "../../../../supervisor/ports.ts";
 import { createProcessTable } from "../../../../supervisor/process/group-signal.ts";
 import { holdListener } from "../../../../supervisor/process/held-listeners.ts";

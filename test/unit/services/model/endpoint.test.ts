@@ -5,7 +5,6 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createEndpointResponder } from "../../../../services/model/endpoint.ts";
-import { en } from "../../../../services/text/en.ts";
 import { textOf } from "../../../../services/text/text.ts";
 import { createTestClock, type TestClock } from "../../../support/test-clock.ts";
 
@@ -77,7 +76,7 @@ test("one that sends no byte is given up after a minute with a sentence of its o
   await clock.advance(MINUTE - 1);
   expect(await Promise.race([ending, "waiting"])).toBe("waiting");
   await clock.advance(1);
-  expect(await ending).toBe(en["model.silent"]);
+  expect(await ending).toBe(textOf("en")("model.silent"));
   await closed;
   expect(clock.pending).toBe(0);
 });
@@ -92,7 +91,7 @@ test("one that stops in the middle of its answer is given up a minute after its 
   await clock.advance(MINUTE - 1);
   expect(await Promise.race([ending, "waiting"])).toBe("waiting");
   await clock.advance(1);
-  expect(await ending).toBe(en["model.silent"]);
+  expect(await ending).toBe(textOf("en")("model.silent"));
   expect(said.join("")).toBe("half an ans");
   await closed;
   expect(clock.pending).toBe(0);
@@ -107,7 +106,7 @@ test("while a tool of ours runs nobody waits for the endpoint, so its silence is
   await clock.advance(MINUTE - 1);
   expect(await Promise.race([ending, "waiting"])).toBe("waiting");
   await clock.advance(MINUTE);
-  expect(await ending).toBe(en["model.silent"]);
+  expect(await ending).toBe(textOf("en")("model.silent"));
 });
 
 test("a user who stops a silent answer is not kept waiting for the minute", async () => {

@@ -3,7 +3,7 @@ import type { Config } from "../../../../config/config.ts";
 import type { PreflightLine } from "../../../../config/control-api.ts";
 import { createClearance } from "../../../../supervisor/control/clearance.ts";
 import { ofRestart } from "../../../../supervisor/core/preflight.ts";
-import { en } from "../../../../supervisor/core/text/en.ts";
+import { en } from "../../../../supervisor/core/text/text.ts";
 import type { Journal } from "../../../../supervisor/rollouts/journal.ts";
 
 const line = (check: string, verdict: PreflightLine["verdict"]): PreflightLine => ({

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { OwlError } from "../../../../config/errors.ts";
 import { isOurFault, toProblem } from "../../../../supervisor/control/problems.ts";
-import { en } from "../../../../supervisor/core/text/en.ts";
+import { en } from "../../../../supervisor/core/text/text.ts";
 
 test.each([
   ["service.unknown", 404],

@@ -6,7 +6,7 @@ import {
   OWN_CONNECTIONS,
   overDeclared,
 } from "../../../../supervisor/core/connection-budget.ts";
-import { en } from "../../../../supervisor/core/text/en.ts";
+import { en } from "../../../../supervisor/core/text/text.ts";
 
 const reference = [
   { name: "web", replicas: 2, connections: 144 },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Migration, parseMigration, planMigrations } from "../../../../supervisor/core/migration-plan.ts";
-import { en } from "../../../../supervisor/core/text/en.ts";
+import { en } from "../../../../supervisor/core/text/text.ts";
 
 function file(number: number, compatible = true): Migration {
   return { number, name: `000${number}_x.sql`, sql: "SELECT 1", sha256: `hash-${number}`, compatible };

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { assessBudget } from "../../../../supervisor/core/connection-budget.ts";
 import { type DatabaseFacts, judgePreflight, type PreflightFacts } from "../../../../supervisor/core/preflight.ts";
-import { en } from "../../../../supervisor/core/text/en.ts";
-import { ko } from "../../../../supervisor/core/text/ko.ts";
+import { en, ko } from "../../../../supervisor/core/text/text.ts";
 
 const services = [
   { name: "web", replicas: 2, connections: 144 },

@@ -8,7 +8,7 @@ import {
   restartTargets,
   waitingSteps,
 } from "../../../../supervisor/core/rollout-plan.ts";
-import { en } from "../../../../supervisor/core/text/en.ts";
+import { en } from "../../../../supervisor/core/text/text.ts";
 import { createRolloutWorld, instance } from "../../../support/rollout-world.ts";
 
 const web = (number: number, startedMs = 0) => instance({ id: `web-${number}`, service: "web", number, startedMs });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { recordedEn } from "../../../../supervisor/core/text/recorded-en.ts";
+import { en } from "../../../../supervisor/core/text/text.ts";
 import {
   afterStep,
   type CourseStep,
@@ -71,7 +71,7 @@ function run(start: UpdateCourse, ...failing: CourseStep[]) {
   for (;;) {
     taken.push(now.step);
     const failure = failing.includes(now.step) ? `${now.step} failed.` : null;
-    const next = afterStep(now, failure, recordedEn);
+    const next = afterStep(now, failure, en.recorded);
     if (next.next === "end") return { taken, state: next.state, reason: next.reason };
     now = {
       ...now,

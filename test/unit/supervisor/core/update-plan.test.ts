@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { Manifest } from "../../../../supervisor/core/manifest.ts";
-import { en } from "../../../../supervisor/core/text/en.ts";
-import { ko } from "../../../../supervisor/core/text/ko.ts";
+import { en, ko } from "../../../../supervisor/core/text/text.ts";
 import { planUpdate, releasesToPrune, type UpdateFacts } from "../../../../supervisor/core/update-plan.ts";
 
 const kind = (format = 1, argument = "a".repeat(64)) => ({ format, argument });

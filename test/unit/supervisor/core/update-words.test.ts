@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { en } from "../../../../supervisor/core/text/en.ts";
+import { en } from "../../../../supervisor/core/text/text.ts";
 import { BACK_STEPS } from "../../../../supervisor/core/update-course.ts";
 import { UPDATE_STEPS, type UpdatePlanned } from "../../../../supervisor/core/update-plan.ts";
 import {

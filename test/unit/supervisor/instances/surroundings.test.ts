@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { Config } from "../../../../config/config.ts";
 import type { WorkerStatus } from "../../../../config/control-api.ts";
 import type { Instance } from "../../../../supervisor/core/instance.ts";
-import { en } from "../../../../supervisor/core/text/en.ts";
+import { en } from "../../../../supervisor/core/text/text.ts";
 import { createInstanceBook } from "../../../../supervisor/instances/book.ts";
 import { createSurroundings } from "../../../../supervisor/instances/surroundings.ts";
 import type { ServiceWishes } from "../../../../supervisor/instances/wishes.ts";

@@ -2,7 +2,7 @@
 
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import { en } from "../../../../supervisor/core/text/en.ts";
+import { en } from "../../../../supervisor/core/text/text.ts";
 import { createJournal } from "../../../../supervisor/rollouts/journal.ts";
 import { createRolloutRunner } from "../../../../supervisor/rollouts/record.ts";
 import { createPaperDisk, openMemoryStore, type PaperDisk } from "../../../support/memory-store.ts";

@@ -4,7 +4,7 @@
 import { pino } from "pino";
 import { describe, expect, test } from "vitest";
 import type { Rollout } from "../../../../config/control-api.ts";
-import { en } from "../../../../supervisor/core/text/en.ts";
+import { en } from "../../../../supervisor/core/text/text.ts";
 import type { Bulletin, WaitingApproval, WaitingCancel } from "../../../../supervisor/ports.ts";
 import { createJournal } from "../../../../supervisor/rollouts/journal.ts";
 import { createRolloutRunner } from "../../../../supervisor/rollouts/record.ts";

@@ -1,8 +1,8 @@
 // Jobs that no code of the running release claims: said in status while they wait, and no longer than that.
 
 import { expect, test } from "vitest";
-import { en } from "../../../../supervisor/core/text/en.ts";
 import type { Sentence } from "../../../../supervisor/core/text/text.ts";
+import { en } from "../../../../supervisor/core/text/text.ts";
 import { createNewerJobs } from "../../../../supervisor/updates/newer-jobs.ts";
 import { createTestClock } from "../../../support/test-clock.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Manifest } from "../../../../supervisor/core/manifest.ts";
-import { en } from "../../../../supervisor/core/text/en.ts";
+import { en } from "../../../../supervisor/core/text/text.ts";
 import { createUpdates, type UpdatesParts } from "../../../../supervisor/updates/request.ts";
 import { createTestClock } from "../../../support/test-clock.ts";
 

@@ -1,10 +1,8 @@
 // Both catalogues of owld say the same things, each in its own language.
 
 import { describe, expect, test } from "vitest";
-import { en } from "../../../../../supervisor/core/text/en.ts";
-import { ko } from "../../../../../supervisor/core/text/ko.ts";
 import { Refusal, wordsOf } from "../../../../../supervisor/core/text/refusal.ts";
-import { textOf } from "../../../../../supervisor/core/text/text.ts";
+import { en, ko, textOf } from "../../../../../supervisor/core/text/text.ts";
 
 type Leaf = string | ((...args: never[]) => unknown);
 

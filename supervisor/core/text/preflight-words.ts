@@ -1,0 +1,227 @@
+// Preflight's words. Pure.
+
+import type { Catalogue } from "../../../config/text.ts";
+
+export const preflightWords = {
+  unknown: (what: string) => [`${what} could not be read`, `${what}을(를) 읽을 수 없음`],
+  slow: {
+    why: [
+      "A restart does not wait longer for its checks; ask for them by yourself.",
+      "재시작은 점검을 더 기다리지 않습니다. 직접 점검해 보십시오.",
+    ],
+    found: (bound: string) => [`the checks took longer than ${bound}`, `점검이 ${bound} 안에 끝나지 않음`],
+  },
+  configuration: {
+    why: [
+      "An invalid configuration would be refused at the next reload or start.",
+      "잘못된 설정은 다음 reload나 시작에서 거부됩니다.",
+    ],
+    warningWhy: ["It is accepted, but probably not what was meant.", "받아들여지지만 의도와 다를 수 있습니다."],
+    valid: (file: string | null) => [
+      `${file ?? "no owl.yaml: the defaults"}, valid`,
+      `${file ?? "owl.yaml 없음: 기본값"}, 유효함`,
+    ],
+  },
+  turnBudget: {
+    why: [
+      "A turn told to stop needs its finish and wrap-up within the grace, or it is cut.",
+      "멈추라는 신호를 받은 턴은 유예 시간 안에 마무리해야 하며, 아니면 끊깁니다.",
+    ],
+    found: (finish: string, wrapUp: string, grace: string) => [
+      `finish ${finish} + wrap-up ${wrapUp}, grace ${grace}`,
+      `finish ${finish} + wrapUp ${wrapUp}, 유예 ${grace}`,
+    ],
+  },
+  turnLength: {
+    why: [
+      "Turns longer than turn.finish are wrapped up early when a worker is replaced.",
+      "turn.finish보다 긴 턴은 워커를 교체할 때 일찍 마무리됩니다.",
+    ],
+    unmeasured: ["too few answered turns to tell", "판단하기에는 답변된 턴이 너무 적음"],
+    found: (p95: string, finish: string) => [
+      `95 of 100 turns end within ${p95}; turn.finish is ${finish}`,
+      `턴 100개 중 95개가 ${p95} 안에 끝남; turn.finish는 ${finish}`,
+    ],
+  },
+  commands: {
+    why: [
+      "A wrapper swallows SIGTERM: the program behind it does not drain and is killed after the grace.",
+      "감싸는 프로그램이 SIGTERM을 삼키면 실제 프로그램은 정리하지 못하고 유예 뒤에 강제 종료됩니다.",
+    ],
+    direct: ["every service is started directly", "모든 서비스를 직접 시작함"],
+    edit: ["$EDITOR owl.yaml && owlctl reload", "$EDITOR owl.yaml && owlctl reload"],
+    found: (service: string, wrapper: string) => [
+      `services.${service} is started through ${wrapper}`,
+      `services.${service}을(를) ${wrapper}로 시작함`,
+    ],
+    fixShell: (service: string, script: string) => [
+      `Write services.${service}.command as a list, or: [sh, -c, "exec ${script}"].`,
+      `services.${service}.command를 목록으로 쓰거나 [sh, -c, "exec ${script}"]로 쓰세요.`,
+    ],
+    fixRunner: (service: string, script: string | null) => [
+      script === null
+        ? `Name the program itself in services.${service}.command.`
+        : `Its script is: ${script}. Write that in services.${service}.command, as a list.`,
+      script === null
+        ? `services.${service}.command에 실제 프로그램을 쓰세요.`
+        : `실제 스크립트: ${script}. 이것을 services.${service}.command에 목록으로 쓰세요.`,
+    ],
+  },
+  database: {
+    why: [
+      "Without it no turn is accepted or ended, and no migration can run.",
+      "없으면 턴을 받거나 끝낼 수 없고 마이그레이션도 할 수 없습니다.",
+    ],
+    down: ["it is not up", "실행 중이 아님"],
+    silent: (kind: "managed" | "external", reason: string) => [
+      `the ${kind} PostgreSQL does not answer: ${reason}`,
+      `PostgreSQL(${kind === "managed" ? "Owl 관리" : "외부"})이 응답하지 않음: ${reason}`,
+    ],
+    answers: (kind: "managed" | "external", version: string, max: number) => [
+      `the ${kind} PostgreSQL ${version} answers, max_connections ${max}`,
+      `PostgreSQL ${version}(${kind === "managed" ? "Owl 관리" : "외부"}) 응답함, max_connections ${max}`,
+    ],
+  },
+  connections: {
+    why: {
+      ok: [
+        "Every instance may open all it declares, also during a rollout.",
+        "교체 중에도 모든 인스턴스가 선언한 만큼 연결할 수 있습니다.",
+      ],
+      warn: [
+        "A rollout does not fit: it is narrowed, and what cannot be narrowed is refused before it starts.",
+        "교체 중의 합이 한도를 넘습니다: 동시에 교체하는 수를 줄이고, 줄일 수 없으면 시작 전에 거부합니다.",
+      ],
+      fail: [
+        "Even the steady sum does not fit: a rollout or update touches no process.",
+        "평상시의 합도 한도를 넘습니다: 교체나 업데이트는 어떤 프로세스도 건드리지 않습니다.",
+      ],
+    },
+    strangersWhy: ["Connections of others take from the same limit.", "다른 프로그램의 연결도 같은 한도를 씁니다."],
+    sums: (steady: number, surge: number, limit: number | null) => [
+      `declared: steady ${steady}, rollout ${surge}; the server grants ${limit ?? "?"}`,
+      `선언: 평상시 ${steady}, 교체 중 ${surge}; 서버 한도 ${limit ?? "?"}`,
+    ],
+    strangers: (count: number, names: string) => [
+      `${count} connections are not Owl's: ${names}`,
+      `Owl의 것이 아닌 연결 ${count}개: ${names}`,
+    ],
+  },
+  migrations: {
+    why: [
+      "Compatible ones run beside the old code; incompatible ones need workers and web stopped.",
+      "호환되는 것은 이전 코드와 함께 실행되고, 호환되지 않는 것은 워커와 웹을 멈춰야 합니다.",
+    ],
+    none: ["none pending", "대기 중인 것 없음"],
+    pending: (names: string, compatible: boolean) => [
+      `pending (${compatible ? "compatible" : "incompatible"}): ${names}`,
+      `대기 중(${compatible ? "호환" : "비호환"}): ${names}`,
+    ],
+  },
+  dump: {
+    why: [
+      "An update with incompatible migrations copies the database first, to be able to go back.",
+      "호환되지 않는 마이그레이션이 있는 업데이트는 되돌릴 수 있도록 데이터베이스를 먼저 복사합니다.",
+    ],
+    managed: [
+      "not needed: the managed database is copied as files",
+      "필요 없음: Owl이 관리하는 데이터베이스는 파일로 복사함",
+    ],
+    missing: ["pg_dump was not found", "pg_dump를 찾을 수 없음"],
+    found: (path: string, own: number, server: number) => [
+      `${path}, version ${own}; server ${server}`,
+      `${path}, 버전 ${own}; 서버 ${server}`,
+    ],
+  },
+  disk: {
+    why: {
+      release: ["The next release is unpacked beside this one.", "다음 릴리스는 지금 것 옆에 풀립니다."],
+      dump: ["An update may copy the whole database.", "업데이트가 데이터베이스 전체를 복사할 수 있습니다."],
+      logs: [
+        "Instance logs and the state file grow here; a full disk pauses rollouts.",
+        "인스턴스 로그와 상태 파일이 여기에 쌓이며, 디스크가 차면 교체가 멈춥니다.",
+      ],
+    },
+    found: (path: string, free: string, needed: string) => [
+      `${path}: ${free} free, ${needed} wanted`,
+      `${path}: 여유 ${free}, 필요 ${needed}`,
+    ],
+  },
+  memory: {
+    why: [
+      "During a rollout one instance more runs; without room it is not started.",
+      "교체 중에는 인스턴스가 하나 더 실행되며, 자리가 없으면 시작하지 않습니다.",
+    ],
+    unmeasured: (available: string) => [
+      `${available} available; no instance measured yet`,
+      `사용 가능 ${available}; 아직 측정된 인스턴스 없음`,
+    ],
+    found: (available: string, needed: string) => [
+      `${available} available, the largest instance needs ${needed}`,
+      `사용 가능 ${available}, 가장 큰 인스턴스에 필요한 양 ${needed}`,
+    ],
+  },
+  descriptors: {
+    why: [
+      "Each proxied connection takes two; above the limit clients are refused.",
+      "프록시 연결 하나에 둘이 필요하고, 한도를 넘으면 접속이 거부됩니다.",
+    ],
+    found: (limit: number, needed: number) => [`limit ${limit}, needed ${needed}`, `한도 ${limit}, 필요 ${needed}`],
+  },
+  clock: {
+    why: ["Sessions, records and TLS go by it.", "세션, 기록, TLS가 이 시계를 따릅니다."],
+    found: (now: string) => [`${now}`, `${now}`],
+    behind: (now: string, newest: string) => [
+      `${now} is before this installation's newest file (${newest})`,
+      `${now}: 설치된 가장 새 파일(${newest})보다 이전임`,
+    ],
+  },
+  ports: {
+    why: ["The proxy listens here.", "프록시가 여기서 접속을 받습니다."],
+    free: (address: string) => [`${address} is free`, `${address} 비어 있음`],
+    ours: (address: string) => [`${address} is ours`, `${address} Owl이 사용 중`],
+    taken: (address: string, holder: string) => [
+      `${address} is taken by ${holder}`,
+      `${address}을(를) ${holder}이(가) 사용 중`,
+    ],
+    denied: (address: string) => [
+      `${address} needs root below 1024; use owl.socket (owlctl install)`,
+      `${address}: 1024 미만은 root가 필요함; owl.socket을 쓰세요(owlctl install)`,
+    ],
+  },
+  directories: {
+    why: [
+      "Owl alone may write here: sockets, state and secrets.",
+      "소켓, 상태, 비밀이 있으므로 Owl만 쓸 수 있어야 합니다.",
+    ],
+    missing: (path: string) => [`${path} is not there`, `${path} 없음`],
+    found: (path: string, owner: string, mode: string) => [
+      `${path}: owner ${owner}, mode ${mode}`,
+      `${path}: 소유자 ${owner}, 모드 ${mode}`,
+    ],
+  },
+  unit: {
+    why: [
+      "systemd kills owld when a stop takes longer, and leaves its services without anyone.",
+      "멈추는 데 더 오래 걸리면 systemd가 owld를 강제 종료하고 서비스가 주인 없이 남습니다.",
+    ],
+    found: (timeout: string, needed: string) => [
+      `TimeoutStopSec ${timeout}, an orderly stop may take ${needed}`,
+      `TimeoutStopSec ${timeout}, 정상 종료에 필요한 최대 시간 ${needed}`,
+    ],
+  },
+  endpoints: {
+    why: {
+      model: ["Chat turns are answered by it.", "채팅 턴에 답하는 곳입니다."],
+      transcriber: ["Recordings are transcribed by it.", "녹음을 글로 옮기는 곳입니다."],
+    },
+    late: (boundMs: number) => [`no answer within ${boundMs} ms`, `${boundMs} ms 안에 답이 없음`],
+    notInPath: ["not found in PATH", "PATH에 없음"],
+    silent: (what: string, error: string) => [`${what} does not answer: ${error}`, `${what} 응답 없음: ${error}`],
+    program: (what: string) => [`${what} is there`, `${what} 있음`],
+    answers: (what: string, status: number, refused: boolean) => [
+      `${what} answers ${status}${refused ? ": the key is refused" : ""}`,
+      `${what} 응답 ${status}${refused ? ": 키가 거부됨" : ""}`,
+    ],
+  },
+} satisfies Catalogue;
