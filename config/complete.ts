@@ -191,7 +191,11 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
       heartbeat,
       retention,
       web: { pool: web.pool },
-      worker: { pool: worker.pool, concurrency: { ...DEFAULTS.concurrency, ...raw.worker?.concurrency } },
+      worker: {
+        pool: worker.pool,
+        concurrency: { ...DEFAULTS.concurrency, ...raw.worker?.concurrency },
+        accountShare: raw.worker?.accountShare ?? DEFAULTS.accountShare,
+      },
       model:
         model === undefined ? null : { baseUrl: secret(["model", "baseUrl"], model.baseUrl), apiKey, name: model.name },
       transcription: {

@@ -181,7 +181,12 @@ export interface AppConfig {
   readonly heartbeat: { readonly intervalMs: number; readonly stalledAfterMs: number };
   readonly web: { readonly pool: number };
   readonly retention: RetentionConfig;
-  readonly worker: { readonly pool: number; readonly concurrency: Readonly<Record<JobKind, number>> };
+  readonly worker: {
+    readonly pool: number;
+    readonly concurrency: Readonly<Record<JobKind, number>>;
+    /** Of a worker's places for one kind, the part one account may hold at a time (at least one place). */
+    readonly accountShare: number;
+  };
   readonly model: { readonly baseUrl: string; readonly apiKey: string | null; readonly name: string } | null;
   readonly transcription: {
     readonly engine: "openai" | "command" | "auto";

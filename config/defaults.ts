@@ -52,6 +52,8 @@ export const DEFAULTS = {
     statements: 4,
     statementsPerMinute: 600,
   } satisfies AccountLimits,
+  /** Of a worker's places for one kind, how many one account may hold at a time; at least one. */
+  accountShare: 0.75,
   /** Connections a bundled process holds besides its pool: LISTEN and pulse; a worker also cancels statements. */
   listeners: { web: 2, worker: 3 },
   health: { intervalMs: 5_000, timeoutMs: 2_000, uptimeMs: 2_000 },

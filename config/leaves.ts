@@ -87,6 +87,13 @@ export function whole(least: number, most: number) {
   );
 }
 
+/** A part of a whole, above 0 and at most 1. */
+export const share = leaf(
+  "a number above 0 and at most 1",
+  { type: "number", exclusiveMinimum: 0, maximum: 1 },
+  (raw) => (typeof raw === "number" && raw > 0 && raw <= 1 ? { value: raw } : null),
+);
+
 /** A non-empty text. */
 export function text(expected: string) {
   return leaf(expected, { type: "string", minLength: 1 }, (raw) =>

@@ -14,6 +14,7 @@ import {
   oneOf,
   reachable,
   secretLeaf,
+  share,
   size,
   text,
   umask,
@@ -153,7 +154,9 @@ export const owlYaml = z
     rollout: z.strictObject({ healthTimeout: duration, surge, confirm: duration }).partial(),
     heartbeat: z.strictObject({ interval: duration, stalledAfter: duration }).partial(),
     web: z.strictObject({ replicas: whole(0, 1_000), pool: whole(1, 10_000), memory }).partial(),
-    worker: z.strictObject({ replicas: whole(0, 1_000), pool: whole(1, 10_000), memory, concurrency }).partial(),
+    worker: z
+      .strictObject({ replicas: whole(0, 1_000), pool: whole(1, 10_000), memory, concurrency, accountShare: share })
+      .partial(),
     services: z.record(z.string(), service),
     model: z.strictObject({
       baseUrl: text("an http(s) URL"),

@@ -1,10 +1,11 @@
 // Claiming and handing back rows of any kind: the claim columns are the same in every kind's table.
 // Invariant: attempt is the fence. It rises at each claim; every write of a running job names it, and 0 rows means lost.
 
-import type { JobKind } from "../../config/config.ts";
-import { jobKindRow, knownFormats } from "../core/job-kinds.ts";
+import { JOB_KINDS, type JobKind } from "../../config/config.ts";
+import { jobKindRow } from "../core/job-kinds.ts";
+import { fetchText } from "./line.ts";
 import type { Sql } from "./pool.ts";
-import type { JobQueue, QueuedJob } from "./queue.ts";
+import { formatOfQueue, type QueuedJob } from "./queue.ts";
 
 /** A row this worker runs. */
 export interface Claim extends QueuedJob {
@@ -19,69 +20,67 @@ interface Claimed {
   /** Queue jobs whose row no longer waits under them: they may be cleared away. */
   readonly stale: readonly QueuedJob[];
   /**
-   * This worker is taken for gone or has deregistered, or its code is older than a row's format (its queue keeps such a
-   * job away already; this is the second lock): the transaction must be undone.
+   * What else there is: "none"; "contended": others were taking it at this moment; "capped": it waits until its account
+   * has a place again.
    */
-  readonly refused: boolean;
+  readonly left: "none" | "contended" | "capped";
 }
 
 // A turn's first event of its run goes with its claim.
 const noted = (kind: JobKind): string =>
   kind === "chat"
-    ? `noted AS (
+    ? `, noted AS (
        INSERT INTO owl.turn_event (turn_id, seq, kind, data)
        SELECT c.id, coalesce((SELECT max(v.seq) FROM owl.turn_event v WHERE v.turn_id = c.id), 0) + 1,
-              'state', '{"state":"running"}' FROM claimed c),`
+              'state', '{"state":"running"}' FROM claimed c)`
     : "";
 
-function claimText(kind: JobKind, fetch: string, parameter: (n: number) => string): string {
-  const [worker, format] = [parameter(1), parameter(2)];
-  return `WITH fetched AS (${fetch}),
-     alive AS (
-       SELECT w.id FROM owl.worker w WHERE w.id = ${worker} AND w.gone_at IS NULL AND w.stopped_at IS NULL),
-     claimed AS (
-       UPDATE ${table(kind)} r
-          SET state = 'running', attempt = r.attempt + 1, claimed_by = alive.id, claimed_at = clock_timestamp()
-         FROM fetched f, alive
-        WHERE r.id = (f.data->>'id')::uuid AND r.queue_job = f.id AND r.state = 'queued' AND r.format <= ${format}::int
-       RETURNING r.id, r.attempt),
-     ${noted(kind)}
-     whether AS (SELECT EXISTS (SELECT 1 FROM alive) AS alive)
-     SELECT f.data->>'id' AS id, f.id AS "queueJob", f."retryCount", c.attempt,
-            whether.alive AND NOT EXISTS (SELECT 1 FROM ${table(kind)} r
-                                           WHERE r.id = (f.data->>'id')::uuid AND r.format > ${format}::int) AS "mayClear"
-       FROM whether, fetched f LEFT JOIN claimed c ON c.id = (f.data->>'id')::uuid`;
-}
+const claimText = (kind: JobKind): string => `${fetchText(kind)},
+  claimed AS (
+    UPDATE ${table(kind)} r
+       SET state = 'running', attempt = r.attempt + 1, claimed_by = $1, claimed_at = clock_timestamp()
+      FROM fetched f WHERE r.id = f.id AND r.queue_job = f."queueJob" AND r.state = 'queued' AND r.format <= $2::int
+    RETURNING r.id, r.attempt)${noted(kind)}
+  SELECT seen.nominated, seen.capped, f.id, f."queueJob", f."retryCount", f.queue, c.attempt
+    FROM seen LEFT JOIN fetched f ON true LEFT JOIN claimed c ON c.id = f.id`;
 
-/** Up to `limit` waiting jobs of `kind`, older formats first, their rows queued -> running for this worker. */
+/** Up to `limit` jobs of `kind` whose turn it is, their rows queued -> running for this worker. */
 export async function claimJobs(
   sql: Sql,
-  queue: Pick<JobQueue, "fetchWithin">,
-  wanted: { readonly kind: JobKind; readonly limit: number; readonly worker: string },
+  wanted: {
+    readonly kind: JobKind;
+    readonly limit: number;
+    readonly worker: string;
+    /** How many of this worker's places for the kind one account may hold. */
+    readonly accountLimit: number;
+  },
 ): Promise<Claimed> {
-  const { kind, worker } = wanted;
+  const { kind, worker, limit, accountLimit } = wanted;
+  const { rows } = await sql.query<Found>(CLAIM[kind], [worker, jobKindRow(kind).format, limit, accountLimit]);
   const claims: Claim[] = [];
   const stale: QueuedJob[] = [];
-  let refused = false;
-  for (const format of knownFormats(kind)) {
-    const limit = wanted.limit - claims.length - stale.length;
-    if (limit === 0) break;
-    const found = await queue.fetchWithin<Omit<QueuedJob, "format"> & { attempt: number | null; mayClear: boolean }>(
-      sql,
-      { kind, format, limit },
-      (fetch, parameter) => ({
-        text: claimText(kind, fetch, parameter),
-        values: [worker, jobKindRow(kind).format],
-      }),
-    );
-    for (const { id, queueJob, retryCount, attempt, mayClear } of found) {
-      if (attempt === null) stale.push({ kind, id, queueJob, retryCount, format });
-      else claims.push({ kind, id, queueJob, retryCount, format, attempt, worker });
-      refused ||= attempt === null && !mayClear;
-    }
+  for (const { id, queueJob, retryCount, queue, attempt } of rows) {
+    if (id === null) continue;
+    const job = { kind, id, queueJob, retryCount, format: formatOfQueue(kind, queue) };
+    if (attempt === null) stale.push(job);
+    else claims.push({ ...job, attempt, worker });
   }
-  return { claims, stale, refused };
+  const first = rows[0];
+  const contended = claims.length + stale.length < (first?.nominated ?? 0);
+  return { claims, stale, left: contended ? "contended" : first?.capped ? "capped" : "none" };
 }
+
+interface Found {
+  readonly nominated: number;
+  readonly capped: boolean;
+  readonly id: string | null;
+  readonly queueJob: string;
+  readonly retryCount: number;
+  readonly queue: string;
+  readonly attempt: number | null;
+}
+
+const CLAIM = Object.fromEntries(JOB_KINDS.map((kind) => [kind, claimText(kind)])) as Readonly<Record<JobKind, string>>;
 
 /** running -> queued under a new queue job; false when the claim is no longer ours. */
 export async function handBackRow(sql: Sql, claim: Claim, queueJob: string): Promise<boolean> {

@@ -3,8 +3,9 @@
 // pg-boss never runs a job again by itself (retryLimit 0); only `installQueue` touches its schema; a job of a format
 // this code does not know lies in a queue it never reads.
 //
-// work() is not used: we fetch inside the very statement that claims our rows. A claim on the wire when the drain
-// begins is then rolled back, untouched, and no second LISTEN connection is needed.
+// Neither work() nor fetch() is used: which job is next is our rows' to say (line.ts: fair by account, which an order of
+// pg-boss's own table cannot be), and it is taken inside the very statement that claims its row. A claim on the wire when
+// the drain begins is then rolled back, untouched, and no second LISTEN connection is needed.
 
 import { type Db, PgBoss } from "pg-boss";
 import { JOB_KINDS, type JobKind } from "../../config/config.ts";
@@ -39,13 +40,6 @@ export type Around = (
   parameter: (n: number) => string,
 ) => { readonly text: string; readonly values: readonly unknown[] };
 
-/** Which waiting jobs, and how many at most. */
-export interface Fetch {
-  readonly kind: JobKind;
-  readonly format: number;
-  readonly limit: number;
-}
-
 export interface JobQueue {
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -57,11 +51,6 @@ export interface JobQueue {
   enqueueWithin(sql: Sql, kind: JobKind, job: NewJob, around: Around): Promise<void>;
   /** As `enqueue`, for many rows in one statement. */
   enqueueMany(sql: Sql, kind: JobKind, jobs: readonly NewJob[]): Promise<void>;
-  /**
-   * Takes up to `limit` waiting jobs of one format as part of the caller's own statement; undone when `sql` rolls back.
-   * Answers that statement's rows; pg-boss's gives it `id` (the queue job), `data` and "retryCount".
-   */
-  fetchWithin<Row extends object>(sql: Sql, wanted: Fetch, around: Around): Promise<readonly Row[]>;
   /** Settles fetched jobs as over, whatever their outcome (the outcome is our rows'). */
   complete(sql: Sql, ...jobs: readonly QueuedJob[]): Promise<void>;
   /**
@@ -160,18 +149,42 @@ export function queueName(kind: JobKind, format: number): string {
   return format === 1 ? kind : `${kind}.${format}`;
 }
 
+/** The format whose queue that is. */
+export function formatOfQueue(kind: JobKind, name: string): number {
+  return name === kind ? 1 : Number(name.slice(kind.length + 1));
+}
+
 /**
  * For a statement that ends rows of `kind`: takes their queue jobs out with it. `ended` names what holds the rows' ids
  * of queue jobs in `queue_job`. A `waiting` job may be locked by a claim that waits for the very row we hold: it is left
  * to that claim, which finds it stale.
  */
 export function takeOutText(kind: JobKind, ended: string, what: "running" | "waiting"): string {
-  const names = knownFormats(kind).map((format) => `'${queueName(kind, format)}'`);
   const locking = what === "waiting" ? " FOR UPDATE OF o SKIP LOCKED" : "";
   return `DELETE FROM ${QUEUE_SCHEMA}.job j USING (
     SELECT o.name, o.id FROM ${QUEUE_SCHEMA}.job o, ${ended} e
-     WHERE o.name IN (${names.join(", ")}) AND o.id = e.queue_job${locking}) over
+     WHERE o.name IN (${queueNames(kind)}) AND o.id = e.queue_job${locking}) over
    WHERE j.name = over.name AND j.id = over.id`;
+}
+
+const queueNames = (kind: JobKind): string =>
+  knownFormats(kind)
+    .map((format) => `'${queueName(kind, format)}'`)
+    .join(", ");
+
+/** What may stand in a FROM after a row of `kind`: its queue job, if that waits in a queue this code knows. */
+export function waitingJobText(kind: JobKind, queueJob: string): string {
+  return `LATERAL (SELECT o.name, o.id FROM ${QUEUE_SCHEMA}.job o
+       WHERE o.name IN (${queueNames(kind)}) AND o.id = ${queueJob} AND o.state < 'active' AND NOT o.blocked)`;
+}
+
+/** pg-boss's own fetch, for the locked jobs in `taken` (name, id, row); gives the queue job, its row and the fence. */
+export function activateText(taken: string): string {
+  return `UPDATE ${QUEUE_SCHEMA}.job o
+       SET state = 'active', started_on = ${QUEUE_SCHEMA}.job_now(), heartbeat_on = ${QUEUE_SCHEMA}.job_now(),
+           retry_count = CASE WHEN o.started_on IS NOT NULL THEN o.retry_count + 1 ELSE o.retry_count END
+      FROM ${taken} t WHERE o.name = t.name AND o.id = t.id
+     RETURNING o.id AS "queueJob", t.row AS id, o.name AS queue, o.retry_count AS "retryCount"`;
 }
 
 function queues(): { readonly name: string; readonly wanted: QueueDeclaration }[] {
@@ -254,11 +267,6 @@ export function createQueue(options: QueueOptions): JobQueue {
         await boss.insert(queueName(kind, format), alike.map(data), { db: adapter(sql) });
       }
       await sql.query("SELECT pg_notify('owl_jobs', $1)", [kind]);
-    },
-    async fetchWithin<Row extends object>(sql: Sql, { kind, format, limit }: Fetch, around: Around) {
-      const statement = createWithin<Row>(sql, around, []);
-      await boss.fetch(queueName(kind, format), { batchSize: limit, db: statement.db });
-      return statement.rows();
     },
     complete,
     async remove(sql, kind, queueJobs) {

@@ -4,6 +4,7 @@
 import { jobKindRow } from "../core/job-kinds.ts";
 import type { TurnCause, TurnEndState, TurnState } from "../core/turn.ts";
 import type { AttachmentRow } from "./attachments.ts";
+import { POSITION } from "./line.ts";
 import { LOOSE_COMMIT, type Sql } from "./pool.ts";
 import { type JobQueue, takeOutText } from "./queue.ts";
 
@@ -217,14 +218,9 @@ export async function listTurns(sql: Sql, conversationId: string): Promise<reado
   return rows;
 }
 
-/** How many queued turns are before this one, at most 1,000 counted. */
+/** How many waiting turns come before this one (line.ts), at most 1,000 counted. */
 export async function queuePosition(sql: Sql, id: string): Promise<number> {
-  const { rows } = await sql.query<{ n: number }>(
-    `SELECT count(*)::int AS n FROM (
-       SELECT 1 FROM owl.turn q, owl.turn me
-        WHERE me.id = $1 AND q.state = 'queued' AND (q.created_at, q.id) < (me.created_at, me.id) LIMIT 1000) earlier`,
-    [id],
-  );
+  const { rows } = await sql.query<{ n: number }>(POSITION, [id]);
   return rows[0]?.n ?? 0;
 }
 

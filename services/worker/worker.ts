@@ -24,6 +24,13 @@ interface WorkerDeps extends JobDeps {
   readonly onJobs: () => void;
 }
 
+interface Claimed {
+  readonly claims: readonly Claim[];
+  /** Something was taken, if only to be cleared away. */
+  readonly took: boolean;
+  readonly left: "none" | "contended" | "capped";
+}
+
 export interface Worker {
   start(): void;
   /** SIGTERM: resolves when every job has ended and the worker has deregistered (or the bound has passed). */
@@ -38,6 +45,9 @@ export interface Worker {
 
 const POLL_MS = 2_000;
 const CHECK_MS = 1_000;
+/** Other workers take the same jobs at this moment: looked at again so soon, and so often before the next poll. */
+const CONTENDED_MS = 10;
+const CONTENDED_TRIES = 20;
 /** How long a stopped or over-long job may take to let go before its row is ended without it. */
 const LET_GO_MS = 5_000;
 
@@ -78,35 +88,44 @@ export function createWorker(deps: WorkerDeps): Worker {
   }
 
   /**
-   * Some jobs of `kind`, claimed in one transaction; "none": nothing waits. Half of what is free at a time, so that
-   * workers woken together share what came together.
+   * Some jobs of `kind`, claimed in one transaction. Half of what is free at a time, so that workers woken together
+   * share what came together.
    */
-  async function claimSome(kind: JobKind): Promise<readonly Claim[] | "none"> {
+  async function claimSome(kind: JobKind): Promise<Claimed> {
+    const places = config.worker.concurrency[kind];
     const limit = Math.ceil(free(kind) / 2);
-    const claimed = await db.attempt<readonly Claim[]>(async (sql) => {
-      const { claims, stale, refused } = await claimJobs(sql, queue, { kind, limit, worker: deps.id });
-      if (refused || claims.length + stale.length === 0) return undefined;
-      if (stale.length > 0) await queue.complete(sql, ...stale);
+    const accountLimit = Math.max(1, Math.floor(places * config.worker.accountShare));
+    let left: Claimed["left"] = "none";
+    const claims = await db.attempt<readonly Claim[]>(async (sql) => {
+      const claimed = await claimJobs(sql, { kind, limit, worker: deps.id, accountLimit });
+      left = claimed.left;
+      if (claimed.claims.length + claimed.stale.length === 0) return undefined;
+      if (claimed.stale.length > 0) await queue.complete(sql, ...claimed.stale);
       // The last look before COMMIT: a claim that would come too late is rolled back, untouched.
-      return drainStarted.signal.aborted ? undefined : claims;
+      return drainStarted.signal.aborted ? undefined : claimed.claims;
     });
-    return claimed ?? "none";
+    return { claims: claims ?? [], took: claims !== undefined, left };
   }
 
   async function claimMore(kind: JobKind): Promise<void> {
     do {
       again.delete(kind);
       mayWait.add(kind);
+      let contended = 0;
       while (free(kind) > 0 && !drainStarted.signal.aborted) {
-        const claimed = await claimSome(kind);
-        if (claimed === "none") {
-          mayWait.delete(kind);
-          break;
-        }
-        for (const claim of claimed) {
+        const { claims, took, left } = await claimSome(kind);
+        for (const claim of claims) {
           // The COMMIT was on the wire when the drain began: the drain puts the row back in line, untouched.
           if (!drainStarted.signal.aborted) begin(claim);
         }
+        if (took) continue;
+        if (left === "contended" && contended < CONTENDED_TRIES) {
+          contended += 1;
+          await clock.sleep(CONTENDED_MS * (1 + deps.random.float()));
+          continue;
+        }
+        if (left === "none") mayWait.delete(kind);
+        break;
       }
     } while (again.has(kind) && !drainStarted.signal.aborted);
   }

@@ -4,8 +4,8 @@ import { randomUUID } from "node:crypto";
 import { type Logger, pino } from "pino";
 import type { JobKind } from "../../config/config.ts";
 import { type Claim, claimJobs } from "../../services/db/claims.ts";
-import { createDatabase, type Database, type Sql } from "../../services/db/pool.ts";
-import { type Around, createQueue, type Fetch, installQueue, type JobQueue } from "../../services/db/queue.ts";
+import { createDatabase, type Database } from "../../services/db/pool.ts";
+import { createQueue, installQueue, type JobQueue } from "../../services/db/queue.ts";
 import { acceptTurn } from "../../services/db/turns.ts";
 import { registerWorker } from "../../services/db/workers.ts";
 import { startTestPostgres, type TestPostgres } from "./postgres.ts";
@@ -65,19 +65,17 @@ export async function startMetastore(): Promise<Metastore> {
   };
 }
 
-/** Claims that very row, as if its job alone had been fetched. */
-export async function claimRow(
-  sql: Sql,
+/** Claims that very row: for as long as it takes, somebody else holds every other waiting job. */
+export function claimRow(
+  db: Database,
   row: { readonly kind: JobKind; readonly id: string; readonly queueJob: string },
   worker: string,
-): Promise<Claim | "stale" | "refused"> {
-  const queue: Pick<JobQueue, "fetchWithin"> = {
-    async fetchWithin<Row extends object>(on: Sql, _wanted: Fetch, around: Around) {
-      const fetch = `SELECT $1::uuid AS id, jsonb_build_object('id', $2::text) AS data, 0 AS "retryCount"`;
-      const { text, values } = around(fetch, (n) => `$${n + 2}`);
-      return (await on.query<Row>(text, [row.queueJob, row.id, ...values])).rows;
-    },
-  };
-  const { claims, refused } = await claimJobs(sql, queue, { kind: row.kind, limit: 1, worker });
-  return claims[0] ?? (refused ? "refused" : "stale");
+): Promise<Claim | "stale" | "none"> {
+  return db.transaction(async (holder) => {
+    await holder.query("SELECT 1 FROM pgboss.job WHERE id <> $1 AND state < 'active' FOR UPDATE SKIP LOCKED", [
+      row.queueJob,
+    ]);
+    const { claims, stale } = await claimJobs(db, { kind: row.kind, limit: 1, worker, accountLimit: 1_000_000 });
+    return claims[0] ?? (stale.length > 0 ? "stale" : "none");
+  });
 }

@@ -27,7 +27,11 @@ export function testAppConfig(databaseUrl: string, dir: string, change: AppConfi
     heartbeat: { intervalMs: 300, stalledAfterMs: 1_500 },
     retention: DEFAULTS.retention,
     web: { pool: 8 },
-    worker: { pool: 12, concurrency: { chat: 4, transcription: 2, playbook: 2, "schema-analysis": 2 } },
+    worker: {
+      pool: 12,
+      concurrency: { chat: 4, transcription: 2, playbook: 2, "schema-analysis": 2 },
+      accountShare: 1,
+    },
     model: null,
     transcription: { engine: "auto", command: null, baseUrl: null, apiKey: null, model: null, onStop: "handBack" },
     archiveRoots: [],
