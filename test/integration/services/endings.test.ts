@@ -143,6 +143,7 @@ test("after a hand-back the former claim writes nothing: no delta, no ending, no
   expect(await appendTurnEvents(store.db, old, [{ kind: "delta", data: { text: "a" } }])).not.toBeNull();
   const queueJob = randomUUID();
   expect(await handBackRow(store.db, old, queueJob)).toBe(true);
+  await store.queue.enqueue(store.db, "chat", { id: turn.id, queueJob });
   const next = await claimed({ id: turn.id, queueJob }, "worker-next");
   expect(next.attempt).toBe(old.attempt + 1);
   expect(await appendTurnEvents(store.db, old, [{ kind: "delta", data: { text: "zombie" } }])).toBeNull();
