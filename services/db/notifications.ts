@@ -5,7 +5,11 @@
 
 import type { Clock } from "../../config/time.ts";
 import type { Channel } from "./listen.ts";
-import type { Sql } from "./pool.ts";
+
+/** What it is sent through. */
+interface Sender {
+  query(text: string, values: readonly unknown[]): Promise<unknown>;
+}
 
 interface Notifications {
   /** Sends it soon, together with others; the same one is sent once. */
@@ -19,7 +23,7 @@ const TRIES = 3;
 const EVERY_MS = 15;
 
 export function createNotifications(
-  sql: Sql,
+  sql: Sender,
   clock: Pick<Clock, "sleep"> | undefined,
   onError: (error: Error) => void,
 ): Notifications {

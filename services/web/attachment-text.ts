@@ -1,6 +1,6 @@
 // What an attached file says: bytes into text, judged by the content alone, and a name that may be shown anywhere.
 
-import { decodeCp949 } from "./cp949.ts";
+import iconv from "iconv-lite";
 
 const NAME_LIMIT = 120;
 const ENDING_LIMIT = 12;
@@ -12,6 +12,12 @@ export function decodeText(bytes: Uint8Array): string | null {
     first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
   const text = decodeStrictly(encoding, bytes) ?? (encoding === "utf-8" ? decodeCp949(bytes) : null);
   return text === null || text.includes("\u0000") ? null : text;
+}
+
+/** Korean text as older Windows programs write it (what Excel exports CSV in), or null where a byte belongs to none. */
+function decodeCp949(bytes: Uint8Array): string | null {
+  const text = iconv.decode(bytes, "cp949");
+  return text.includes("\ufffd") ? null : text;
 }
 
 function decodeStrictly(encoding: string, bytes: Uint8Array): string | null {

@@ -1,14 +1,23 @@
 // One step's call. Invariant: it gives an outcome and does not throw for what the tool can do wrong.
 
+import type { AppConfig } from "../../../config/config.ts";
 import { OwlError } from "../../../config/errors.ts";
 import type { PlaybookStep } from "../../core/playbook.ts";
 import { type HttpInput, sendHttp } from "../../tools/acting/http-request.ts";
 import type { MailInput } from "../../tools/acting/mail.ts";
 import type { Outcome } from "../../tools/acting/outcome.ts";
+import type { Reach } from "../../tools/acting/reach.ts";
 import { openTicket, type TicketInput } from "../../tools/acting/ticket.ts";
 import { withoutEnd } from "../../tools/run-sql.ts";
+import type { Sources } from "../../tools/sources.ts";
 import type { JobContext } from "../handler.ts";
-import type { PlaybookDeps } from "./handler.ts";
+
+export interface PlaybookDeps {
+  readonly config: AppConfig;
+  readonly sources: Sources;
+  /** What its HTTP calls may reach. */
+  readonly reach: Reach;
+}
 
 interface SqlInput {
   readonly dataSource: string;

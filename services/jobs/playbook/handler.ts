@@ -2,24 +2,14 @@
 // Invariants: no tool is called without the claim read again; no step's tool is called twice; a step that was started
 // and has no end is unknown.
 
-import type { AppConfig } from "../../../config/config.ts";
 import { OwlError } from "../../../config/errors.ts";
 import { abortCauseOf } from "../../core/abort.ts";
 import { checkInput, fillReferences, type PlaybookStep } from "../../core/playbook.ts";
 import { endPlaybookRun, listSteps, loadRunToDo, markEnded, markStarted } from "../../db/playbook-runs.ts";
 import { throughOutage } from "../../db/through-outage.ts";
 import type { Outcome } from "../../tools/acting/outcome.ts";
-import type { Reach } from "../../tools/acting/reach.ts";
-import type { Sources } from "../../tools/sources.ts";
 import type { Handler, HandlerResult, JobContext } from "../handler.ts";
-import { callTool } from "./call-tool.ts";
-
-export interface PlaybookDeps {
-  readonly config: AppConfig;
-  readonly sources: Sources;
-  /** What its HTTP calls may reach. */
-  readonly reach: Reach;
-}
+import { callTool, type PlaybookDeps } from "./call-tool.ts";
 
 /** Runs playbooks. */
 export function createPlaybookHandler(deps: PlaybookDeps): Handler {

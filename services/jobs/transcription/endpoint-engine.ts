@@ -5,7 +5,7 @@ import { openAsBlob } from "node:fs";
 import { OwlError } from "../../../config/errors.ts";
 import type { Clock } from "../../../config/time.ts";
 import { cleanText } from "../../core/transcript.ts";
-import type { Engine, SegmentRequest } from "./engine.ts";
+import type { Engine, SegmentRequest } from "./recogniser.ts";
 
 const TRIES = 5;
 const ANSWER_MS = 300_000;

@@ -1,5 +1,4 @@
 // Which recogniser writes the text of a segment: an OpenAI-compatible endpoint, or an installed command.
-// Invariant: an engine gives text or throws an OwlError whose sentence tells what to do; silence is the empty text.
 
 import type { AppConfig } from "../../../config/config.ts";
 import { OwlError } from "../../../config/errors.ts";
@@ -7,22 +6,7 @@ import type { Clock } from "../../../config/time.ts";
 import { cleanText } from "../../core/transcript.ts";
 import { findProgram, runProgram } from "../../media/program.ts";
 import { createEndpointEngine } from "./endpoint-engine.ts";
-
-export interface SegmentRequest {
-  /** A WAV file, 16 kHz mono where it could be made so. */
-  readonly file: string;
-  readonly language: string | null;
-  readonly durationMs: number;
-  /** Ends the work. */
-  readonly signal: AbortSignal;
-  /** Aborted when waiting (for a busy endpoint) is no longer worth it. */
-  readonly hurry: AbortSignal;
-}
-
-export interface Engine {
-  readonly name: string;
-  transcribe(request: SegmentRequest): Promise<string>;
-}
+import type { Engine } from "./recogniser.ts";
 
 /** Recognisers found by `auto`, best first: name, arguments, and how their output becomes text. */
 const KNOWN: readonly {

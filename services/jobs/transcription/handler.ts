@@ -18,7 +18,8 @@ import {
 } from "../../db/transcriptions.ts";
 import type { Text } from "../../text/text.ts";
 import type { Handler, HandlerResult, JobContext } from "../handler.ts";
-import { chooseEngine, type Engine } from "./engine.ts";
+import { chooseEngine } from "./engine.ts";
+import type { Engine } from "./recogniser.ts";
 import { cuttingRoom, locate, openRecording, type Recording } from "./recording.ts";
 
 /** Runs one transcription. `path` stands for PATH in tests. */
