@@ -145,6 +145,11 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
       healthTimeoutMs: raw.rollout?.healthTimeout ?? DEFAULTS.rollout.healthTimeoutMs,
       surge: raw.rollout?.surge ?? DEFAULTS.rollout.surge,
       confirmMs: raw.rollout?.confirm ?? DEFAULTS.rollout.confirmMs,
+      updateConfirmMs: raw.rollout?.confirm ?? DEFAULTS.rollout.updateConfirmMs,
+      worse: {
+        errorShare: raw.rollout?.worse?.errors ?? DEFAULTS.worse.errorShare,
+        p95Factor: raw.rollout?.worse?.p95 ?? DEFAULTS.worse.p95Factor,
+      },
     },
     retention,
     heartbeat,

@@ -23,8 +23,16 @@ export interface Config {
   readonly rollout: {
     readonly healthTimeoutMs: number;
     readonly surge: "auto" | number;
-    /** How long an update's new instances are watched before it counts. */
+    /** How long new instances must stand before old ones end, where what runs changes: at a reload, in an update. */
     readonly confirmMs: number;
+    readonly updateConfirmMs: number;
+    /** From where on new instances count as answering worse than the old ones: then these come back. */
+    readonly worse: {
+      /** By so much more of their answers are 5xx, 0 to 1. */
+      readonly errorShare: number;
+      /** So many times as slow at the 95th percentile. */
+      readonly p95Factor: number;
+    };
   };
   readonly retention: RetentionConfig;
   readonly heartbeat: { readonly intervalMs: number; readonly stalledAfterMs: number };

@@ -25,7 +25,6 @@ export const DEFAULTS = {
   postgres: { maxConnections: 600, binaries: "auto" },
   graceMs: 330_000,
   turn: { finishMs: 270_000, wrapUpMs: 30_000, claimMs: 420_000, limitMs: 1_800_000 },
-  rollout: { healthTimeoutMs: 300_000, surge: "auto" as const, confirmMs: 30_000 },
   retention: {
     conversationsMs: 730 * DAY_MS,
     eventsMs: 7 * DAY_MS,
@@ -37,6 +36,8 @@ export const DEFAULTS = {
     auditMs: 730 * DAY_MS,
     rollouts: 200,
   },
+  rollout: { healthTimeoutMs: 300_000, surge: "auto" as const, confirmMs: 10_000, updateConfirmMs: 30_000 },
+  worse: { errorShare: 0.05, p95Factor: 3 },
   heartbeat: { intervalMs: 10_000, stalledAfterMs: 30_000 },
   replicas: 2,
   pool: 20,

@@ -94,6 +94,22 @@ export const share = leaf(
   (raw) => (typeof raw === "number" && raw > 0 && raw <= 1 ? { value: raw } : null),
 );
 
+/** A part of the whole, 0 to 1, written as a percentage. */
+export const percentage = leaf(
+  "a percentage such as 5%",
+  { type: "string", pattern: "^\\d{1,3}(\\.\\d+)?%$" },
+  (raw) => {
+    const found = typeof raw === "string" ? /^(\d{1,3}(?:\.\d+)?)%$/.exec(raw.trim()) : null;
+    return found !== null && Number(found[1]) <= 100 ? { value: Number(found[1]) / 100 } : null;
+  },
+);
+
+/** How many times something may be another. */
+export const times = leaf("a factor from 1x to 1000x", { type: "string", pattern: "^\\d{1,4}(\\.\\d+)?x$" }, (raw) => {
+  const found = typeof raw === "string" ? /^(\d{1,4}(?:\.\d+)?)x$/.exec(raw.trim()) : null;
+  return found !== null && Number(found[1]) >= 1 && Number(found[1]) <= 1_000 ? { value: Number(found[1]) } : null;
+});
+
 /** A non-empty text. */
 export function text(expected: string) {
   return leaf(expected, { type: "string", minLength: 1 }, (raw) =>

@@ -21,6 +21,8 @@ export interface LoadRequest {
   readonly file?: string | null;
   readonly env: Environment;
   readonly cwd: string;
+  /** The text to take for the file's, or null for no file. Absent: the file is read. */
+  readonly source?: string | null;
   /** The code the bundled services run from. Default: the code this very process runs from. */
   readonly root?: string;
   /** Why services cannot run as that user, or null. Default: whether this very process could switch to it. */
@@ -38,7 +40,8 @@ export function loadConfig(request: LoadRequest): Config {
   const located = locateConfigFile(request.file ?? null, env, cwd);
   const file = located?.file ?? null;
   const name = file === null ? "owl.yaml" : shortName(file, cwd);
-  const source = file === null ? null : readSource(file, name);
+  const read = (): string | null => (file === null ? null : readSource(file, name));
+  const source = request.source === undefined ? read() : request.source;
   const parsed =
     source === null
       ? { value: {}, positions: noPositions("owl.yaml (none)"), problems: [] }
@@ -83,6 +86,12 @@ export function loadConfig(request: LoadRequest): Config {
   }
   if (problems.length > 0) throw new ConfigError(unique(problems));
   return deepFreeze(config);
+}
+
+/** The text of owl.yaml, null when there is none. Throws ConfigError when it cannot be read. */
+export function readConfigText({ file: flag = null, env, cwd }: LoadRequest): string | null {
+  const file = locateConfigFile(flag, env, cwd)?.file ?? null;
+  return file === null ? null : readSource(file, shortName(file, cwd));
 }
 
 /** The Node a release brings along, or this process's own when `root` is the code it runs from or brings none. */

@@ -12,11 +12,13 @@ import {
   listenAddresses,
   network,
   oneOf,
+  percentage,
   reachable,
   secretLeaf,
   share,
   size,
   text,
+  times,
   umask,
   whole,
 } from "./leaves.ts";
@@ -151,7 +153,14 @@ export const owlYaml = z
         rollouts: whole(1, 10_000),
       })
       .partial(),
-    rollout: z.strictObject({ healthTimeout: duration, surge, confirm: duration }).partial(),
+    rollout: z
+      .strictObject({
+        healthTimeout: duration,
+        surge,
+        confirm: duration,
+        worse: z.strictObject({ errors: percentage, p95: times }).partial(),
+      })
+      .partial(),
     heartbeat: z.strictObject({ interval: duration, stalledAfter: duration }).partial(),
     web: z.strictObject({ replicas: whole(0, 1_000), pool: whole(1, 10_000), memory }).partial(),
     worker: z

@@ -16,13 +16,14 @@ import { createInquiries } from "./control/inquiries.ts";
 import { createReloadControl } from "./control/reload.ts";
 import { createRolloutControl } from "./control/rollouts.ts";
 import { createServiceControl } from "./control/services.ts";
+import { isOnTrial } from "./core/confirm.ts";
 import { isComplete } from "./core/supervisor-state.ts";
 import type { Sentence, Text } from "./core/text/text.ts";
 import { en } from "./core/text/text.ts";
 import { adoptInstances, describeStrays } from "./instances/adoption.ts";
 import { createInstanceBook } from "./instances/book.ts";
 import { createHealthWatch } from "./instances/health.ts";
-import { envHashes, inheritedEnv, instanceEnv } from "./instances/launch.ts";
+import { envHashes, inheritedEnv } from "./instances/launch.ts";
 import { createExitedLookout } from "./instances/left-over.ts";
 import { createInstances, type Instances } from "./instances/life.ts";
 import { createRouting } from "./instances/routing.ts";
@@ -39,15 +40,21 @@ import { createInstanceLogs } from "./process/log-file.ts";
 import { createUsageSampler } from "./process/usage.ts";
 import { storedProxyRecords } from "./proxies/records.ts";
 import { createProxySet } from "./proxies/set.ts";
+import { createComparison, freshCounters } from "./rollouts/comparison.ts";
 import { createPlanner } from "./rollouts/planner.ts";
 import { createRolloutRunner } from "./rollouts/record.ts";
+import type { DefinitionRecord, DefinitionText } from "./state/definition.ts";
+import { createDefinitions, type Definitions } from "./state/definitions.ts";
 import { openFoundation } from "./state/foundation.ts";
 import { createReleases, type Releases } from "./updates/releases.ts";
 
 interface DaemonParts {
   readonly config: Config;
   /** With the bundled services running from the code at `root`. */
-  readonly loadConfig: (root: string) => Config;
+  readonly loadConfig: (root: string, text: DefinitionText) => Config;
+  readonly readConfigText: () => DefinitionText;
+  /** What `config` was read from, and what an earlier owld left to be tried out. */
+  readonly definition: DefinitionRecord;
   readonly environment: Environment;
   readonly log: Logger;
   readonly version: string;
@@ -73,13 +80,11 @@ interface Daemon {
   readonly broken: Promise<never>;
 }
 
-const REFRESH_MS = 100;
-
 export function createDaemon(parts: DaemonParts): Daemon {
   const { log, environment, version } = parts;
   let config = parts.config;
   const ground = openFoundation(config, log);
-  const { clock, paths, store, warnings, spawner, mark, journal, measures } = ground;
+  const { clock, paths, store, warnings, spawner, journal, measures } = ground;
   const startedAt = clock.now();
   const broken = Promise.withResolvers<never>();
   // Heard by main through `broken`; without a listener it would end the process by itself.
@@ -131,6 +136,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
       wake();
     },
   });
+  const refreshCounters = () => freshCounters(clock, proxies);
   const rollouts = createRolloutRunner({
     ...ground,
     counters: proxies.counters,
@@ -143,8 +149,9 @@ export function createDaemon(parts: DaemonParts): Daemon {
     clock,
     probe: createHealthProbe(clock),
     instance: book.get,
-    service: (name) => config.services.find((service) => service.name === name) ?? null,
-    env: (instance) => environmentOf(instance.id) ?? {},
+    service: (instance) => definitions.serviceOf(instance),
+    onTrial: (instance) => isOnTrial(rollouts.facts(), instance),
+    env: (instance) => definitions.envOf(instance) ?? {},
     passed: (id) => instances.passed(id),
     failing: (id, { status, error, body }) => instances.failing(id, error ?? `${status ?? ""} ${body.slice(0, 100)}`),
     broken: (error) => log.error({ err: error }, "a health check failed by itself"),
@@ -162,8 +169,10 @@ export function createDaemon(parts: DaemonParts): Daemon {
     release: () => releases.serving().version,
     environment,
     config: () => config,
-    app: () => appOf(config),
+    app: appOf,
+    definitionFor: (rollout) => definitions.forNew(rollout),
     freePort,
+    confirmMs: () => rollouts.facts()?.confirmMs ?? 0,
     milestone: (instance, event, elapsedMs, message) => rollouts.note(instance, event, elapsedMs, message),
     gone(instance) {
       lookout.note(instance);
@@ -189,6 +198,8 @@ export function createDaemon(parts: DaemonParts): Daemon {
     book,
     instances,
     rollouts,
+    comparison: createComparison({ ...ground, proxies, refreshCounters, config: () => config, changed: wake }),
+    doubts: health.doubts,
     routing,
     wishes,
     logs,
@@ -198,36 +209,21 @@ export function createDaemon(parts: DaemonParts): Daemon {
     held: () => config.usesDatabase && database.url() === null,
     connectionLimit: surroundings.connectionLimit,
     freeMemoryBytes: surroundings.freeMemoryBytes,
+    settleDefinitions: () => definitions.settle(),
     turned: () => {
       parts.beat();
       settled ||= listening && isComplete(standings(facts()));
     },
   });
 
-  function environmentOf(id: string): Record<string, string> | null {
-    const instance = book.get(id);
-    const service = config.services.find(({ name }) => name === instance?.service);
-    if (instance === null || service === undefined) return null;
-    const { target } = instance;
-    return instanceEnv({
-      service,
-      id,
-      target,
-      paths,
-      mark,
-      release: instance.release,
-      app: appOf(config),
-      environment,
-    });
-  }
-
   function facts() {
-    return { config, instances: book.all(), wishes, crashesOf: instances.crashesOf, nowMs: clock.monotonicMs() };
+    return { config, instances: book.all(), wishes, nowMs: clock.monotonicMs() };
   }
 
   function status(text: Text) {
     const failing = store.failing();
     const full: Sentence[] = failing === null ? [] : [(t) => t.warnings.diskFull(failing)];
+    const unread = definitions.notInForce();
     return buildStatus({
       ...facts(),
       version,
@@ -241,16 +237,10 @@ export function createDaemon(parts: DaemonParts): Daemon {
       workers: surroundings.workers(),
       stopping: supervisor.isStopping(),
       settled,
-      warnings: [...warnings.values(), ...full, ...surroundings.warnings()].map((say) => say(text)),
+      warnings: [...(unread === null ? [] : [unread]), ...warnings.values(), ...full, ...surroundings.warnings()].map(
+        (say) => say(text),
+      ),
     });
-  }
-
-  /** Counters of this very moment, or those of the last second when a proxy does not answer at once. */
-  async function refreshCounters(): Promise<void> {
-    const limit = new AbortController();
-    const cancel = clock.after(REFRESH_MS, () => limit.abort());
-    await proxies.refresh(limit.signal).catch(() => undefined);
-    cancel();
   }
 
   const planner = createPlanner({ ...ground, world: supervisor.world, config: () => config });
@@ -281,7 +271,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
       gate.refuseWithoutDisk();
     },
     useCode({ path }) {
-      if (path !== servedFrom) config = parts.loadConfig(path);
+      if (path !== servedFrom) config = definitions.reload(path);
       servedFrom = path;
     },
     proxies,
@@ -292,8 +282,24 @@ export function createDaemon(parts: DaemonParts): Daemon {
   let servedFrom = CODE_ROOT;
   if (releases.serving().path !== CODE_ROOT) {
     servedFrom = releases.serving().path;
-    config = parts.loadConfig(servedFrom);
+    config = parts.loadConfig(servedFrom, parts.definition.inForce);
   }
+  const definitions: Definitions = createDefinitions({
+    ...ground,
+    rollouts,
+    book,
+    kept: parts.definition,
+    readText: parts.readConfigText,
+    load: (text, root = releases.serving().path) => parts.loadConfig(root, text),
+    inForce: () => config,
+    app: appOf,
+    proxies,
+    environment,
+    use(next) {
+      config = next;
+      wake();
+    },
+  });
   const preflight = createPreflight({
     clock,
     config: () => config,
@@ -327,12 +333,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
       ...asked,
       rollouts: rolloutControl,
       app: appOf,
-      loadConfig: () => parts.loadConfig(releases.serving().path),
-      useConfig(next) {
-        config = next;
-        wake();
-      },
-      failed: (error, what) => log.error({ err: asError(error) }, what),
+      definitions,
     }),
     ...createInquiries({
       ...asked,
@@ -341,9 +342,8 @@ export function createDaemon(parts: DaemonParts): Daemon {
       preflight,
       app: appOf,
       workers: surroundings.workers,
-      crashesOf: instances.crashesOf,
       envNow(instance) {
-        const env = environmentOf(instance.id);
+        const env = definitions.envOf(instance);
         return env === null ? null : envHashes(env);
       },
       loggedInstances: () =>
@@ -402,6 +402,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
       supervisor.letGo();
       await surroundings.stop();
       await database.stop();
+      definitions.stopped();
       await finish();
     },
     killAll: supervisor.killAll,

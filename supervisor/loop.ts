@@ -6,8 +6,8 @@ import type { Logger } from "pino";
 import type { Config, ServiceConfig } from "../config/config.ts";
 import { asError } from "../config/errors.ts";
 import type { Clock } from "../config/time.ts";
-import { type Action, decide, type World } from "./core/decide.ts";
-import { isLiving } from "./core/instance.ts";
+import { type Action, decide, type RolloutFacts, type World } from "./core/decide.ts";
+import { type Instance, isLiving } from "./core/instance.ts";
 import type { RoutedService } from "./core/routing-table.ts";
 import type { Text } from "./core/text/text.ts";
 import type { InstanceBook } from "./instances/book.ts";
@@ -16,6 +16,7 @@ import type { Routing } from "./instances/routing.ts";
 import type { ServiceWishes } from "./instances/wishes.ts";
 import type { Measures } from "./observe/measures.ts";
 import type { InstanceLogs } from "./ports.ts";
+import type { Comparison } from "./rollouts/comparison.ts";
 import type { RolloutRunner } from "./rollouts/record.ts";
 import type { Store } from "./state/store.ts";
 
@@ -33,6 +34,9 @@ interface SupervisorParts {
   readonly book: InstanceBook;
   readonly instances: Instances;
   readonly rollouts: RolloutRunner;
+  readonly comparison: Comparison;
+  /** Its newest health check has not passed, or is answered too slowly. */
+  readonly doubts: (instance: string) => boolean;
   readonly routing: Routing;
   readonly wishes: ServiceWishes;
   readonly measures: Measures;
@@ -46,6 +50,8 @@ interface SupervisorParts {
   readonly held: () => boolean;
   readonly connectionLimit: () => number | null;
   readonly freeMemoryBytes: () => number | null;
+  /** What a rollout tried out comes into force, or does not, when it is over. True when that changed something. */
+  readonly settleDefinitions: () => boolean;
   /** After every turn of the loop. */
   readonly turned: () => void;
 }
@@ -92,7 +98,7 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
         };
       }),
       instances: book.all(),
-      rollout: rollouts.facts(),
+      rollout: rolloutFacts(),
       surge: config.rollout.surge,
       connectionLimit: parts.connectionLimit(),
       memoryBytes: parts.freeMemoryBytes(),
@@ -100,6 +106,13 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
       paused: store.failing() !== null,
       nowMs: clock.monotonicMs(),
     };
+  }
+
+  function rolloutFacts(): RolloutFacts | null {
+    const facts = rollouts.facts();
+    if (facts === null || facts.confirmMs === 0) return facts;
+    const doubtful = book.all().flatMap(({ id, rollout }) => (rollout === facts.id && parts.doubts(id) ? [id] : []));
+    return { ...facts, worse: parts.comparison.worse(facts, book.all()), doubtful };
   }
 
   function routed(): readonly RoutedService[] {
@@ -125,7 +138,8 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
       instances.advance();
       const actions = decide(world());
       // What cannot be done yet (a failed one's log is being read) is asked for again; it is no reason to go round.
-      if (actions.filter(apply).length === 0) break;
+      const changed = actions.filter(apply).length > 0;
+      if (!parts.settleDefinitions() && !changed) break;
     }
     parts.turned();
     if (stopping && !book.all().some(isLiving)) empty.resolve();
@@ -146,24 +160,42 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
       case "replace":
         book.set(action.instance, { replaceCause: action.cause });
         return true;
+      case "aside":
+        instances.setAside(action.instance, action.aside);
+        return true;
+      case "keep":
+        book.set(action.instance, { replaceCause: null });
+        return true;
+      case "retry":
+        book.set(action.instance, { attempt: 0, crashedMs: [], deadline: null, rollout: action.rollout });
+        return true;
       case "fail":
-        return fail(action.instance);
+        return fail(action.instance, action.reason);
       case "end":
         return end(action.state);
     }
   }
 
-  function fail(id: string): boolean {
+  function fail(id: string, told: string | null): boolean {
     const instance = book.get(id);
     if (instance === null) return false;
-    const exit = instance.lastExit;
-    const t = record.rollout;
-    const how = exit?.known ? (exit.signal ?? t.exitCode(exit.code)) : t.exitUnknown;
-    const reason = instance.cause ?? (exit === null ? t.notReady(id) : t.endedEarly(id, how));
-    rollouts.fail(instance, reason, parts.logs.tail(id, 50));
+    rollouts.fail(instance, told ?? whyFailed(instance), parts.logs.tail(id, 50));
+    // Merely worse, it goes as any other: with its grace. Without an old one, its place is tried again by itself.
+    const old = instance.replaces === null ? null : book.get(instance.replaces);
+    if (told !== null || old === null || !isLiving(old)) return true;
     if (isLiving(instance)) instances.kill(id, record.cause.rolloutFailed);
     else instances.discard(id);
     return true;
+  }
+
+  function whyFailed({ id, cause, lastExit, readyMs, state, startedMs }: Instance): string {
+    const t = record.rollout;
+    const how = lastExit?.known ? (lastExit.signal ?? t.exitCode(lastExit.code)) : t.exitUnknown;
+    if (cause !== null) return cause;
+    if (state === "unhealthy") return readyMs === null ? t.notReady(id) : t.unhealthyNew(id);
+    if (lastExit === null) return t.notReady(id);
+    if (readyMs === null || readyMs < startedMs) return t.endedEarly(id, how);
+    return t.exitedNew(id, how, Math.round((clock.monotonicMs() - readyMs) / 100) / 10);
   }
 
   function end(state: "succeeded" | "failed" | "cancelled"): boolean {
@@ -193,6 +225,7 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
     for await (const _ of clock.every(TICK_MS, lifetime.signal)) {
       try {
         instances.tick();
+        parts.comparison.tick(rollouts.facts());
         if (store.failing() !== null && clock.monotonicMs() >= retryAtMs) {
           retryAtMs = clock.monotonicMs() + RETRY_STORE_MS;
           store.retry();

@@ -6,12 +6,13 @@ import { join } from "node:path";
 import { EXIT } from "../config/control-api.ts";
 import { asError, OwlError } from "../config/errors.ts";
 import { homePaths } from "../config/home.ts";
-import { CODE_ROOT, loadConfig } from "../config/load.ts";
+import { CODE_ROOT, loadConfig, readConfigText } from "../config/load.ts";
 import { systemClock } from "../config/system-time.ts";
 import { createDaemon } from "./daemon.ts";
 import { createLog } from "./observe/log.ts";
 import { readArguments, USAGE } from "./process/arguments.ts";
 import { closeInherited } from "./process/inherited-fds.ts";
+import { beginDefinition } from "./state/begin-definition.ts";
 import { makeHome, toldByDisk } from "./state/home.ts";
 import { takeOwnerLock } from "./state/owner-lock.ts";
 import { matchListeners, takeListenFds } from "./systemd/listen-fds.ts";
@@ -32,9 +33,10 @@ async function run(): Promise<number> {
   const systemd = takeSystemdEnvironment(environment, process.pid);
   const inherited = takeListenFds(environment, process.pid);
   closeInherited(new Set(inherited.map(({ fd }) => fd)));
-  const load = (root?: string) =>
-    loadConfig({ file: asked.config, env: environment, cwd: process.cwd(), ...(root === undefined ? {} : { root }) });
-  const config = load();
+  const request = { file: asked.config, env: environment, cwd: process.cwd() };
+  const load = (root?: string, source?: string | null) =>
+    loadConfig({ ...request, ...(root === undefined ? {} : { root }), ...(source === undefined ? {} : { source }) });
+  const { config, definition } = beginDefinition(request, load);
   const paths = homePaths(config.home);
   home = paths.home;
   makeHome(paths);
@@ -53,7 +55,9 @@ async function run(): Promise<number> {
   delete environment.OWL_ADMIN_PASSWORD;
   const daemon = createDaemon({
     config,
+    definition,
     loadConfig: load,
+    readConfigText: () => readConfigText(request),
     environment,
     log,
     version,

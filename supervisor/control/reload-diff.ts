@@ -1,7 +1,7 @@
 // What another configuration would change: the instances that run with something else then, and sentences for the rest.
 
 import type { AppConfig, Config } from "../../config/config.ts";
-import { type Instance, isLiving } from "../core/instance.ts";
+import type { Instance } from "../core/instance.ts";
 import { inOrder } from "../core/rollout-plan.ts";
 import type { Text } from "../core/text/text.ts";
 import { configHash } from "../instances/launch.ts";
@@ -22,7 +22,7 @@ export function compareConfigs(
 ): ReloadDiff {
   const replaced = instances.filter((instance) => {
     const service = next.services.find(({ name }) => name === instance.service);
-    if (service === undefined || instance.wanted === "down" || !isLiving(instance)) return false;
+    if (service === undefined || instance.wanted === "down" || instance.state === "exited") return false;
     return instance.configHash !== configHash(service, app(next));
   });
   return {

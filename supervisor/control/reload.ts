@@ -1,13 +1,14 @@
 // owl.yaml read again: what differs is planned or taken over, and what runs with something else then is replaced.
-// Invariant: a configuration that is refused changes nothing.
+// Invariants: a configuration that is refused changes nothing; one that replaces what runs comes into force only when
+// the new instances have stood.
 
 import type { AppConfig, Config } from "../../config/config.ts";
 import { describePlan } from "../core/rollout-plan.ts";
 import type { Text } from "../core/text/text.ts";
 import type { InstanceBook } from "../instances/book.ts";
-import type { ProxySet } from "../ports.ts";
 import type { Journal } from "../rollouts/journal.ts";
 import type { Planner } from "../rollouts/planner.ts";
+import type { Definitions } from "../state/definitions.ts";
 import type { Clearance } from "./clearance.ts";
 import type { Control } from "./control.ts";
 import type { Gate } from "./gate.ts";
@@ -20,47 +21,49 @@ interface ReloadControlParts {
   readonly planner: Planner;
   readonly rollouts: Pick<RolloutControl, "begin">;
   readonly book: Pick<InstanceBook, "all">;
-  readonly proxies: Pick<ProxySet, "replace">;
   readonly journal: Pick<Journal, "write">;
   readonly config: () => Config;
   readonly app: (config: Config) => AppConfig | null;
-  /** Reads owl.yaml again. Throws `config.invalid`. */
-  readonly loadConfig: () => Config;
-  readonly useConfig: (config: Config) => void;
+  readonly definitions: Definitions;
   readonly connectionLimit: () => number | null;
   /** What is written down is written once, in this. */
   readonly record: Text;
-  readonly failed: (error: unknown, what: string) => void;
 }
 
 export function createReloadControl(parts: ReloadControlParts): Pick<Control, "reload" | "planReload"> {
-  const { gate, record } = parts;
+  const { gate, record, definitions } = parts;
   const compare = (next: Config) => compareConfigs(parts.config(), next, parts.book.all(), parts.app);
 
   return {
     async reload(text) {
       gate.refuseWhileBusy();
-      const next = parts.loadConfig();
       gate.refuseWithoutDisk();
-      gate.refuseOverBudget(next, (service) => service.replicas);
-      const warned = compare(next).replaced.length === 0 ? [] : await parts.clearance.ask(next);
+      const definition = definitions.read();
+      const { config } = definition;
+      const warned = await definitions.clear(definition, async () => {
+        gate.refuseOverBudget(config, (service) => service.replicas);
+        return compare(config).replaced.length === 0 ? [] : await parts.clearance.ask(config);
+      });
       gate.refuseWhileBusy();
-      const before = parts.config();
-      const { replaced, notes } = compare(next);
-      parts.useConfig(next);
-      parts.journal.write({ type: "config.reloaded", message: record.recorded.reloaded(notes(record)) });
-      if (JSON.stringify(before.proxy) !== JSON.stringify(next.proxy)) {
-        parts.proxies.replace(next.proxy).catch((error: unknown) => parts.failed(error, "the proxy was not replaced"));
-      }
-      const rollout = replaced.length === 0 ? null : parts.rollouts.begin(replaced, warned);
-      const said = notes(text);
-      return { changed: said.length > 0 || rollout !== null, notes: said, rollout };
-    },
-    async planReload(text) {
-      const config = parts.loadConfig();
       const { replaced, notes } = compare(config);
       const said = notes(text);
-      const told = parts.planner({ config, targets: replaced });
+      parts.journal.write({ type: "config.reloaded", message: record.recorded.reloaded(notes(record)) });
+      if (replaced.length === 0) {
+        definitions.take(definition);
+        return { changed: said.length > 0, notes: said, rollout: null };
+      }
+      const { confirmMs } = config.rollout;
+      const confirms = confirmMs === 0 ? [] : [record.recorded.rollout.confirms(confirmMs / 1_000)];
+      const rollout = definitions.tryOut(definition, () =>
+        parts.rollouts.begin(replaced, [...warned, ...confirms], { config, confirmMs }),
+      );
+      return { changed: true, notes: said, rollout };
+    },
+    async planReload(text) {
+      const config = definitions.look();
+      const { replaced, notes } = compare(config);
+      const said = notes(text);
+      const told = parts.planner({ config, targets: replaced, confirmMs: config.rollout.confirmMs });
       return describePlan(told, replaced.length > 0 || said.length > 0, parts.connectionLimit(), said, text);
     },
   };

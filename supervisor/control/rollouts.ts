@@ -35,9 +35,16 @@ interface RolloutControlParts {
 
 type Served = "restart" | "planRestart" | "rollouts" | "rollout" | "watchRollout" | "cancelRollout";
 
+interface BeginOptions {
+  readonly askedBy?: string | undefined;
+  /** Another one than the configuration in force; its instances must stand so long. */
+  readonly config?: Config;
+  readonly confirmMs?: number;
+}
+
 export interface RolloutControl extends Pick<Control, Served> {
   /** Puts the replacement of these on record; `warned`: what was said of it before. */
-  begin(targets: readonly Instance[], warned: readonly string[], askedBy?: string): Rollout;
+  begin(targets: readonly Instance[], warned: readonly string[], options?: BeginOptions): Rollout;
 }
 
 export function createRolloutControl(parts: RolloutControlParts): RolloutControl {
@@ -53,11 +60,18 @@ export function createRolloutControl(parts: RolloutControlParts): RolloutControl
     return restartTargets(parts.book.all(), order, asked, rollouts.last(), all === true);
   }
 
-  function begin(targets: readonly Instance[], warned: readonly string[], askedBy?: string): Rollout {
-    const told = planner({ targets });
+  function begin(targets: readonly Instance[], warned: readonly string[], options: BeginOptions = {}): Rollout {
+    const { askedBy, config = parts.config(), confirmMs = 0 } = options;
+    const told = planner({ targets, config, confirmMs });
     const { expectedMs, worstMs, notes } = describePlan(told, true, parts.connectionLimit(), warned, parts.record);
     const ids = targets.map(({ id }) => id);
-    const rollout = rollouts.begin("restart", ids, waitingSteps(told), { expectedMs, worstMs }, { notes, askedBy });
+    const rollout = rollouts.begin(
+      "restart",
+      ids,
+      waitingSteps(told),
+      { expectedMs, worstMs },
+      { notes, askedBy, confirmMs },
+    );
     parts.wake();
     return rollout;
   }
@@ -79,7 +93,7 @@ export function createRolloutControl(parts: RolloutControlParts): RolloutControl
       const warned = await parts.clearance.ask(parts.config());
       // Meanwhile another one may have begun, or an instance have come or gone.
       gate.refuseWhileBusy();
-      return begin(targetsOf(request), warned, askedBy);
+      return begin(targetsOf(request), warned, { askedBy });
     },
     async planRestart(request, text) {
       const targets = targetsOf(request);

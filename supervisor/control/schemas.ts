@@ -108,6 +108,7 @@ export const status: z.ZodType<api.Status> = z.object({
       ready: count,
       wanted: z.enum(["up", "down"]),
       crashLooping: z.boolean(),
+      restarts: z.number().int().optional(),
       instances: z.array(instance),
     }),
   ),

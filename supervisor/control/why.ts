@@ -22,7 +22,6 @@ export interface WhyParts {
   readonly config: () => Config;
   readonly app: (config: Config) => AppConfig | null;
   readonly workers: () => readonly WorkerStatus[] | null;
-  readonly crashesOf: (service: string) => readonly number[];
   /** Hashes of the environment the instance would get now. */
   readonly envNow: (instance: Instance) => Readonly<Record<string, string>> | null;
 }
@@ -100,7 +99,7 @@ function summarize(
     why.instance(one.id, one.state, one.leaving !== null, one.cause ?? one.replaceCause),
   );
   if (!isService) return lines;
-  if (isCrashLooping(parts.crashesOf(target), parts.clock.monotonicMs())) {
+  if (found.some((one) => isCrashLooping(one, parts.clock.monotonicMs()))) {
     lines.unshift(why.crashLooping(target));
   }
   return lines.length === 0 ? [why.noInstance(target)] : lines;

@@ -5,6 +5,7 @@
 // one place of a rollout is being filled at a time; only a rollout's own new instance is removed when it fails.
 
 import type { MonotonicMs } from "../../config/time.ts";
+import { freshOf, hasStood, holdOldOnes, isUndone, waveStood } from "./confirm.ts";
 import { admitInstance } from "./connection-budget.ts";
 import { type Instance, isLiving, isServing } from "./instance.ts";
 import type { Recorded } from "./text/text.ts";
@@ -34,6 +35,12 @@ export interface RolloutFacts {
   readonly cancelled: boolean;
   /** An update: replacing instances is one step of it, so it is ended by its runner alone. */
   readonly open: boolean;
+  /** How long a new one must stand before its old one ends; 0: what runs does not change. */
+  readonly confirmMs: number;
+  /** A new one answers measurably worse than the old ones did. */
+  /** New ones whose newest check is not passed: they do not count as standing now. */
+  readonly doubtful: readonly string[];
+  readonly worse: { readonly instance: string; readonly reason: string } | null;
 }
 
 export interface World {
@@ -68,8 +75,14 @@ export type Action =
   | { readonly kind: "leave"; readonly instance: string; readonly cause: string }
   | { readonly kind: "discard"; readonly instance: string }
   | { readonly kind: "replace"; readonly instance: string; readonly cause: string }
-  /** A new instance of the rollout did not come up: it alone is removed. */
-  | { readonly kind: "fail"; readonly instance: string }
+  /** Out of the table while its successor stands its time, or back in. */
+  | { readonly kind: "aside"; readonly instance: string; readonly aside: boolean }
+  /** It is not replaced after all. */
+  | { readonly kind: "keep"; readonly instance: string }
+  /** The rollout meets a place whose process had crashed: it is filled at once, its pauses begin anew. */
+  | { readonly kind: "retry"; readonly instance: string; readonly rollout: string }
+  /** A new instance of the rollout did not come up or did not stand. `reason` null: as its end tells. */
+  | { readonly kind: "fail"; readonly instance: string; readonly reason: string | null }
   | { readonly kind: "end"; readonly state: "succeeded" | "failed" | "cancelled" };
 
 /** What is to be done now. Empty: nothing until the next event or deadline. */
@@ -78,8 +91,9 @@ export function decide(world: World): readonly Action[] {
   const known = new Set(world.services.map(({ name }) => name));
   const orphans = world.instances.filter(({ service }) => !known.has(service));
   const failed = failedOfRollout(world);
-  if (failed !== null) return [{ kind: "fail", instance: failed }];
+  if (failed !== null) return [{ kind: "fail", ...failed }];
   return [
+    ...holdOldOnes(world),
     ...orphans.flatMap((instance) => sendAway(instance, world.text.cause.serviceGone)),
     ...world.services.flatMap((service) => fillService(world, service)),
     ...stepRollout(world),
@@ -124,7 +138,8 @@ function fillService(world: World, service: ServiceFacts): Action[] {
     } else if (one.state === "backoff") {
       const due = one.deadline === null || one.deadline.atMs <= world.nowMs;
       if (due && !service.held) {
-        const replaces = old === undefined ? null : old.id;
+        const retried = one.rollout !== null && world.rollout?.targets.includes(one.id) ? one.id : null;
+        const replaces = old === undefined ? retried : old.id;
         actions.push({ kind: "start", service: service.name, replaces, follows: one.id, rollout: one.rollout });
       }
     } else {
@@ -160,12 +175,12 @@ function replaceOne(
 ): Action[] {
   const next = up.find(({ replaces }) => replaces === old.id);
   if (next === undefined) {
-    if (service.held || !mayStart(world, service)) return [];
+    if (service.held || (old.replaceFromMs ?? 0) > world.nowMs || !mayStart(world, service)) return [];
     const ofRollout = world.rollout?.targets.includes(old.id) ? world.rollout.id : null;
     if (ofRollout !== null && (world.paused || world.rollout?.failure !== null)) return [];
     return [{ kind: "start", service: service.name, replaces: old.id, follows: null, rollout: ofRollout }];
   }
-  if (next.state === "ready" && next.routed && mayLeave(old, service, up)) {
+  if (next.state === "ready" && next.routed && mayLeave(old, service, up) && maySettle(world, old)) {
     return [{ kind: "leave", instance: old.id, cause }];
   }
   return [];
@@ -176,47 +191,75 @@ function mayLeave(old: Instance, service: ServiceFacts, up: readonly Instance[])
   return !isServing(old) || up.filter(isServing).length > service.wanted;
 }
 
-/** The rollout's new instance that crashed or was not ready in time while its old one still stands. */
-function failedOfRollout(world: World): string | null {
+/** An old one of a rollout whose new ones must stand first ends with its wave. */
+function maySettle(world: World, old: Instance): boolean {
+  const { rollout } = world;
+  return rollout?.targets.includes(old.id) !== true || waveStood(world, mayReplaceNext(world, rollout));
+}
+
+/** The rollout's new instance that crashed, was not ready in time or answers worse while its old one still stands. */
+function failedOfRollout(world: World): { readonly instance: string; readonly reason: string | null } | null {
   const { rollout } = world;
   if (rollout === null || rollout.failure !== null) return null;
-  const failed = world.instances.find((one) => {
-    if (one.rollout !== rollout.id || one.wanted !== "up") return false;
+  const failed = freshOf(world, rollout).find((one) => {
     if (one.state !== "backoff" && one.state !== "unhealthy") return false;
     const old = world.instances.find(({ id }) => id === one.replaces);
-    return old !== undefined && old.wanted === "up" && isLiving(old);
+    if (old !== undefined) return old.wanted === "up" && isLiving(old);
+    return rollout.confirmMs > 0 || one.readyMs === null;
   });
-  return failed?.id ?? null;
+  if (failed !== undefined) return { instance: failed.id, reason: null };
+  return isUndone(rollout) ? null : rollout.worse;
 }
 
 function stepRollout(world: World): Action[] {
   const { rollout } = world;
   if (rollout === null) return [];
   const mayEnd = !rollout.open;
-  const byId = new Map(world.instances.map((one) => [one.id, one]));
-  const targets = rollout.targets.flatMap((id) => byId.get(id) ?? []);
+  const targets = targetsOf(world, rollout);
   const fresh = world.instances.filter((one) => one.rollout === rollout.id);
   const leaving = targets.filter((one) => one.wanted === "down" && isLiving(one));
   // Those on their way out belong to it until they are gone; a long drain is not waited for, but named at its end.
-  const awaited = leaving.some((one) => world.nowMs - (one.signalledMs ?? world.nowMs) < PATIENCE_MS);
+  const isAwaited = (one: Instance): boolean => world.nowMs - (one.signalledMs ?? world.nowMs) < PATIENCE_MS;
+  const goes = fresh.some((one) => one.wanted === "down" && isLiving(one) && (one.wasKilled || isAwaited(one)));
   if (rollout.failure !== null) {
-    // The removed one must be gone before we say so.
-    if (!mayEnd || awaited) return [];
-    return fresh.some((one) => one.wanted === "down" && one.wasKilled) ? [] : [{ kind: "end", state: "failed" }];
+    // The removed ones must be gone before we say so.
+    if (!mayEnd || leaving.some(isAwaited) || goes) return [];
+    return [{ kind: "end", state: "failed" }];
   }
   const standing = targets.filter((one) => one.wanted === "up" && isLiving(one));
-  if (standing.some(({ replaceCause }) => replaceCause !== null)) return [];
-  if (rollout.cancelled && mayEnd) return awaited ? [] : [{ kind: "end", state: "cancelled" }];
-  const next = standing[0];
+  const crashed = targets.filter((one) => one.state === "backoff" && one.wanted === "up");
+  const up = freshOf(world, rollout);
+  const undone = isUndone(rollout) && (standing.length + crashed.length > 0 || up.length === 0);
+  if (!undone && standing.some((one) => one.replaceCause !== null && !one.aside)) return [];
+  if (rollout.cancelled && mayEnd && (rollout.confirmMs === 0 || undone)) {
+    return leaving.some(isAwaited) || goes ? [] : [{ kind: "end", state: "cancelled" }];
+  }
+  const again = world.paused
+    ? []
+    : crashed.filter((one) => one.rollout !== rollout.id && !world.instances.some((next) => next.replaces === one.id));
+  if (again.length > 0) return again.map(({ id }): Action => ({ kind: "retry", instance: id, rollout: rollout.id }));
+  const next = standing.find(({ replaceCause }) => replaceCause === null);
   if (next === undefined) {
-    const complete = fresh.every((one) => one.wanted === "down" || (one.state === "ready" && one.routed));
+    const complete = standing.length + crashed.length === 0 && up.every((one) => hasStood(one, rollout, world.nowMs));
     return mayEnd && leaving.length === 0 && complete ? [{ kind: "end", state: "succeeded" }] : [];
   }
-  const service = world.services.find(({ name }) => name === next.service);
-  if (service === undefined || service.held || world.paused) return [];
-  if (world.surge !== "auto" && leaving.length >= world.surge) return [];
-  if (!mayStart(world, service)) return [];
+  if (!mayReplaceNext(world, rollout)) return [];
   return [{ kind: "replace", instance: next.id, cause: world.text.cause.rollout(rollout.id) }];
+}
+
+function targetsOf(world: World, rollout: RolloutFacts): readonly Instance[] {
+  const byId = new Map(world.instances.map((one) => [one.id, one]));
+  return rollout.targets.flatMap((id) => byId.get(id) ?? []);
+}
+
+/** May the next old one be replaced now, beside those that are set aside or on their way out? */
+function mayReplaceNext(world: World, rollout: RolloutFacts): boolean {
+  const targets = targetsOf(world, rollout);
+  const next = targets.find((one) => one.wanted === "up" && isLiving(one) && one.replaceCause === null);
+  const service = world.services.find(({ name }) => name === next?.service);
+  if (service === undefined || service.held || world.paused) return false;
+  const going = targets.filter((one) => isLiving(one) && (one.wanted === "down" || one.aside));
+  return (world.surge === "auto" || going.length < world.surge) && mayStart(world, service);
 }
 
 /**
@@ -226,7 +269,7 @@ function stepRollout(world: World): Action[] {
 function mayStart(world: World, service: ServiceFacts): boolean {
   if (service.connections === 0 && service.memoryBytes === null) return true;
   const living = world.instances.filter(isLiving);
-  if (!living.some(({ wanted }) => wanted === "down")) return true;
+  if (!living.some(({ wanted, aside }) => wanted === "down" || aside)) return true;
   const declared = living.map((one) => world.services.find(({ name }) => name === one.service)?.connections ?? 0);
   if (!admitInstance(declared, service, world.connectionLimit).admitted) return false;
   return world.memoryBytes === null || service.memoryBytes === null || service.memoryBytes <= world.memoryBytes;

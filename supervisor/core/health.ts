@@ -4,7 +4,10 @@
 import type { InstanceState } from "../../config/control-api.ts";
 
 /** Checks in a row that must fail before a ready instance leaves the table. */
-const FAILURES_TO_LEAVE = 3;
+export const FAILURES_TO_LEAVE = 3;
+/** Of one that must first stand: the old ones are there and can go back. */
+export const FAILURES_ON_TRIAL = 2;
+export const TRIAL_INTERVAL_MS = 500;
 /** Between checks until the first success. */
 export const STARTING_INTERVAL_MS = 100;
 /** An unhealthy instance is replaced when it stays so for this long. */
@@ -16,8 +19,13 @@ interface HealthVerdict {
 }
 
 /** `failures`: failed checks in a row before this one. */
-export function afterCheck(state: InstanceState, failures: number, ok: boolean): HealthVerdict {
+export function afterCheck(
+  state: InstanceState,
+  failures: number,
+  ok: boolean,
+  mostFailures: number = FAILURES_TO_LEAVE,
+): HealthVerdict {
   if (ok) return { failures: 0, event: state === "starting" || state === "unhealthy" ? "passed" : null };
   const count = failures + 1;
-  return { failures: count, event: state === "ready" && count >= FAILURES_TO_LEAVE ? "failing" : null };
+  return { failures: count, event: state === "ready" && count >= mostFailures ? "failing" : null };
 }

@@ -83,6 +83,10 @@ export interface Instance {
   readonly replaces: string | null;
   /** Why it is to be replaced (new first), or null. */
   readonly replaceCause: string | null;
+  /** Not before then: a place that keeps hanging or growing too big has the pauses of one that crashes. */
+  readonly replaceFromMs: MonotonicMs | null;
+  /** Out of the table, alive, until its successor has stood: it may have to go back. */
+  readonly aside: boolean;
   /** First reason it was told to go. */
   readonly cause: string | null;
   /** SIGKILL was sent by us. */
@@ -90,6 +94,9 @@ export interface Instance {
   /** Crashes in this place, and how many of them since it was last calm. */
   readonly restarts: number;
   readonly attempt: number;
+  /** When it crashed in this place within the last minute, and whether that was a loop it has not yet stood through. */
+  readonly crashedMs: readonly MonotonicMs[];
+  readonly looping: boolean;
   readonly lastExit: LastExit | null;
   /** How it goes, kept for the day its service is gone from the configuration. */
   readonly stop: { readonly graceMs: number; readonly signal: string; readonly after: "idle" | "routed-out" };
@@ -120,10 +127,14 @@ export function newInstance(fresh: Fresh & Partial<Instance>): Instance {
     rollout: null,
     replaces: null,
     replaceCause: null,
+    replaceFromMs: null,
+    aside: false,
     cause: null,
     wasKilled: false,
     restarts: 0,
     attempt: 0,
+    crashedMs: [],
+    looping: false,
     lastExit: null,
     ...fresh,
   };
@@ -144,7 +155,7 @@ export function isLiving(instance: Instance): boolean {
 
 /** Counts as ready for `status` and for the invariant: may get work, and is meant to. */
 export function isServing(instance: Instance): boolean {
-  return instance.state === "ready" && instance.leaving === null;
+  return instance.state === "ready" && instance.leaving === null && !instance.aside;
 }
 
 /** The number in an instance's name; null when `id` is none of `service`. */

@@ -4,7 +4,7 @@
 import type { Rollout, RolloutEvent, RolloutPlan, RolloutStep } from "../../config/control-api.ts";
 import { OWN_CONNECTIONS } from "./connection-budget.ts";
 import type { World } from "./decide.ts";
-import { type Instance, isLiving } from "./instance.ts";
+import type { Instance } from "./instance.ts";
 import { type Pace, type ServiceFigures, type SimulatedStep, type StepAction, simulate } from "./simulate.ts";
 import type { Text } from "./text/text.ts";
 
@@ -30,7 +30,7 @@ export function restartTargets(
     instances.filter(
       (one) =>
         one.wanted === "up" &&
-        isLiving(one) &&
+        one.state !== "exited" &&
         (services === null || services.includes(one.service)) &&
         (before === null || one.bootId !== before.bootId || one.startedMs < before.startedMs),
     ),

@@ -3,6 +3,7 @@
 // Invariant: nothing is decided here; an action has the effect that the loop gives it, and an unknown one does not compile.
 
 import type { MonotonicMs } from "../../config/time.ts";
+import { isOnTrial } from "./confirm.ts";
 import { type Action, decide, type World } from "./decide.ts";
 import { UNHEALTHY_LIMIT_MS } from "./health.ts";
 import { type Instance, isLiving, newInstance } from "./instance.ts";
@@ -88,7 +89,7 @@ export function simulate(
     settle();
     notePeaks();
     const { nowMs } = now;
-    const due = new Map(now.instances.map((one) => [one.id, dueMs(one, pace(one.service), nowMs)]));
+    const due = new Map(now.instances.map((one) => [one.id, dueMs(one, pace(one.service), now)]));
     const nextMs = Math.max(nowMs, Math.min(...due.values()));
     if (nextMs === Number.POSITIVE_INFINITY) break;
     const isDue = ({ id }: Instance): boolean => (due.get(id) ?? 0) <= nextMs;
@@ -120,18 +121,31 @@ export function takeAction(world: World, action: Action, nextNumber: (service: s
     }
     case "leave":
       return change(action.instance, (one) => {
-        const leaving = { ...one, wanted: "down", leaving: "signalled", signalledMs: nowMs } as const;
+        const leaving = { ...one, aside: false, wanted: "down", leaving: "signalled", signalledMs: nowMs } as const;
         return [{ ...leaving, routed: false, replaceCause: null, deadline: null }];
       });
     case "discard":
       return change(action.instance, () => []);
     case "replace":
       return change(action.instance, (one) => [{ ...one, replaceCause: action.cause }]);
+    case "aside":
+      return change(action.instance, (one) => [{ ...one, aside: action.aside }]);
+    case "keep":
+      return change(action.instance, (one) => [{ ...one, replaceCause: null }]);
+    case "retry":
+      return change(action.instance, (one) => [{ ...one, attempt: 0, deadline: null, rollout: action.rollout }]);
     case "fail": {
-      const failed = change(action.instance, (one) =>
-        isLiving(one) ? [{ ...one, state: "stopping", wanted: "down", wasKilled: true, signalledMs: nowMs }] : [],
-      );
-      return { ...failed, rollout: rollout && { ...rollout, failure: `${action.instance} failed` } };
+      const { reason } = action;
+      // Without an old one that serves, its place is tried again; merely worse, it leaves.
+      const mayBeRemoved = (one: Instance): boolean =>
+        reason === null && instances.some((old) => old.id === one.replaces && isLiving(old));
+      const failed = change(action.instance, (one) => {
+        if (!mayBeRemoved(one)) return [one];
+        return isLiving(one)
+          ? [{ ...one, state: "stopping", wanted: "down", wasKilled: true, signalledMs: nowMs }]
+          : [];
+      });
+      return { ...failed, rollout: rollout && { ...rollout, failure: reason ?? `${action.instance} failed` } };
     }
     case "end": {
       const targets = new Set(rollout?.targets);
@@ -168,11 +182,13 @@ function signalled(instance: Instance, nowMs: MonotonicMs): Instance {
 }
 
 /** When something happens to it by itself; infinite: never. */
-function dueMs(instance: Instance, { startMs, drainMs }: Pace, nowMs: MonotonicMs): MonotonicMs {
+function dueMs(instance: Instance, { startMs, drainMs }: Pace, { rollout, nowMs }: World): MonotonicMs {
   const { state, wanted, deadline } = instance;
   if (wanted === "down")
     return isLiving(instance) ? (instance.signalledMs ?? nowMs) + drainMs : Number.POSITIVE_INFINITY;
   if (state === "starting") return instance.startedMs + startMs;
+  const stoodMs = isOnTrial(rollout, instance) ? (instance.readyMs ?? nowMs) + (rollout?.confirmMs ?? 0) : nowMs;
+  if (state === "ready" && stoodMs > nowMs) return stoodMs;
   if (state === "unhealthy" && deadline?.kind === "unhealthy") return deadline.atMs;
   // What was not started again at its time waits for something else.
   return state === "backoff" && deadline !== null && deadline.atMs > nowMs ? deadline.atMs : Number.POSITIVE_INFINITY;

@@ -6,6 +6,8 @@ export interface ServiceStanding {
   readonly wanted: number;
   readonly ready: number;
   readonly crashLooping: boolean;
+  /** Somewhere in it one came up in vain. */
+  readonly failing: boolean;
 }
 
 interface StateFacts {
@@ -24,9 +26,10 @@ export function isComplete(services: readonly ServiceStanding[]): boolean {
 export function supervisorState(facts: StateFacts): SupervisorState {
   if (facts.stopping) return "stopping";
   if (facts.rolling) return "rolling";
-  if (!facts.settled) return "starting";
   const broken = facts.services.some(
-    ({ crashLooping, ready, wanted }) => ready < wanted || (crashLooping && wanted > 0),
+    ({ crashLooping, ready, wanted, failing }) =>
+      (ready < wanted && (facts.settled || failing)) || (crashLooping && wanted > 0),
   );
-  return broken ? "degraded" : "steady";
+  if (broken) return "degraded";
+  return facts.settled ? "steady" : "starting";
 }

@@ -17,10 +17,15 @@ export interface InstanceBook {
   remove(id: string): void;
 }
 
+/** What records of older ones lack. */
+const ABSENT_BEFORE = { replaceFromMs: null, aside: false, crashedMs: [], looping: false } as const;
+
 /** `changed` is called after every change. */
 export function createInstanceBook(store: Store, changed: () => void): InstanceBook {
   const records = new Map<string, Instance>();
-  for (const instance of store.all<Instance>("instance").values()) records.set(instance.id, instance);
+  for (const instance of store.all<Instance>("instance").values()) {
+    records.set(instance.id, { ...ABSENT_BEFORE, ...instance });
+  }
   let listed: readonly Instance[] | null = null;
 
   function put(instance: Instance): Instance {

@@ -64,6 +64,7 @@ export function createDeparture(parts: DepartureParts): Departure {
       book.set(id, {
         wanted: "down",
         leaving: "unrouting",
+        aside: false,
         cause: instance.cause ?? cause,
         deadline: null,
         replaceCause: null,

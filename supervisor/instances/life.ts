@@ -14,7 +14,7 @@ import type { Action } from "../core/decide.ts";
 import { describeExit, exitOf } from "../core/exit-words.ts";
 import { UNHEALTHY_LIMIT_MS } from "../core/health.ts";
 import { type Instance, type InstanceTarget, isDue, isLiving } from "../core/instance.ts";
-import { afterCrash, recentCrashes } from "../core/restart-policy.ts";
+import { afterCrash, CALM_PLACE } from "../core/restart-policy.ts";
 import type { Text } from "../core/text/text.ts";
 import type { Measures } from "../observe/measures.ts";
 import type { ExitReport, OomKills, ProcessTable, ProxySet, RunningProcess, Spawner } from "../ports.ts";
@@ -49,9 +49,13 @@ interface InstanceParts {
   readonly bootId: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly config: () => Config;
-  readonly app: () => AppConfig | null;
+  readonly app: (config: Config) => AppConfig | null;
+  /** By what a new instance of that rollout is started. */
+  readonly definitionFor: (rollout: string | null) => Config;
   readonly freePort: () => Promise<number>;
   readonly oomKills: OomKills;
+  /** How long the new ones of the running rollout must stand. */
+  readonly confirmMs: () => number;
   /** Tells the rollouts what happened to an instance. */
   readonly milestone: (instance: Instance, event: Milestone, elapsedMs: number, message?: string) => void;
   /** A process is gone for good (its worker row, what it left behind). */
@@ -76,7 +80,8 @@ export interface Instances {
   advance(): void;
   /** Looks at every deadline. */
   tick(): void;
-  crashesOf(service: string): readonly number[];
+  /** Out of the table until its successor has stood, or back in. */
+  setAside(id: string, aside: boolean): void;
   /** Everything lives on without us. */
   letGo(): void;
 }
@@ -89,7 +94,6 @@ export function createInstances(parts: InstanceParts): Instances {
   const departure = createDeparture(parts);
   /** Leader gone, group killed, not yet empty. */
   const emptying = new Set<string>();
-  const crashes = new Map<string, readonly number[]>();
 
   const serviceOf = (name: string): ServiceConfig | null =>
     parts.config().services.find((service) => service.name === name) ?? null;
@@ -97,9 +101,14 @@ export function createInstances(parts: InstanceParts): Instances {
   const sinceMs = (at: number | null): number => (at === null ? 0 : Math.max(0, Math.round(clock.monotonicMs() - at)));
 
   function start(action: Extract<Action, { kind: "start" }>): void {
-    const service = serviceOf(action.service);
-    if (service === null) return;
+    const config = parts.definitionFor(action.rollout);
+    const service = config.services.find(({ name }) => name === action.service);
+    if (service === undefined) return;
+    const app = parts.app(config);
     const followed = action.follows === null ? null : book.get(action.follows);
+    // What is replaced by itself, not by a rollout, leaves its place's record to its successor.
+    const before = followed ?? (action.rollout === null && action.replaces !== null ? book.get(action.replaces) : null);
+    const { attempt, crashedMs, looping } = before ?? CALM_PLACE;
     const number = parts.store.next(`instance ${service.name}`);
     const id = `${service.name}-${number}`;
     const now = clock.monotonicMs();
@@ -112,7 +121,7 @@ export function createInstances(parts: InstanceParts): Instances {
       leaving: null,
       identity: null,
       release: parts.release(),
-      configHash: configHash(service, parts.app()),
+      configHash: configHash(service, app),
       envHashes: {},
       target: service.listen === "socket" ? { socket: join(parts.socketDirectory, `${id}.sock`) } : null,
       startedAt: clock.now(),
@@ -121,14 +130,18 @@ export function createInstances(parts: InstanceParts): Instances {
       readyMs: null,
       signalledMs: null,
       routed: false,
-      deadline: { kind: "health", atMs: now + parts.config().rollout.healthTimeoutMs },
+      deadline: { kind: "health", atMs: now + config.rollout.healthTimeoutMs },
       rollout: action.rollout,
       replaces: action.replaces,
       replaceCause: null,
+      replaceFromMs: null,
+      aside: false,
       cause: null,
       wasKilled: false,
-      restarts: followed?.restarts ?? 0,
-      attempt: followed?.attempt ?? 0,
+      restarts: before?.restarts ?? 0,
+      attempt,
+      crashedMs,
+      looping,
       lastExit: followed?.lastExit ?? null,
       stop: { graceMs: service.stop.graceMs, signal: service.stop.signal, after: service.stop.after },
     };
@@ -139,16 +152,16 @@ export function createInstances(parts: InstanceParts): Instances {
       journal.write({ type: "instance.starting", service: service.name, instance: id, message: say.starting(id) });
       parts.milestone(instance, "starting", 0);
     });
-    void launch(instance, service);
+    void launch(instance, service, app);
   }
 
-  async function launch(instance: Instance, service: ServiceConfig): Promise<void> {
+  async function launch(instance: Instance, service: ServiceConfig, app: AppConfig | null): Promise<void> {
     const { id } = instance;
     try {
       let target: InstanceTarget = instance.target;
       if (service.listen === "port") target = { host: "127.0.0.1", port: await parts.freePort() };
       if (target !== null && "socket" in target) rmSync(target.socket, { force: true });
-      const request = launchRequest({ ...launchFacts(service, instance), target });
+      const request = launchRequest({ ...launchFacts(service, instance), app, target });
       book.set(id, { target, envHashes: envHashes(request.env) });
       const process = await parts.spawner.spawn(request);
       book.set(id, { identity: process.identity });
@@ -163,7 +176,7 @@ export function createInstances(parts: InstanceParts): Instances {
   function launchFacts(service: ServiceConfig, instance: Instance) {
     const { id, target, release } = instance;
     const { mark, environment } = parts;
-    return { service, id, target, paths, mark, release, app: parts.app(), environment };
+    return { service, id, target, paths, mark, release, environment };
   }
 
   function attach(id: string, process: RunningProcess): void {
@@ -196,10 +209,7 @@ export function createInstances(parts: InstanceParts): Instances {
 
   function crashed(instance: Instance, lastExit: LastExit, failure: string | null): void {
     const now = clock.monotonicMs();
-    const seen = recentCrashes([...(crashes.get(instance.service) ?? []), now], now);
-    crashes.set(instance.service, seen);
-    const readyForMs = instance.readyMs === null ? 0 : now - instance.readyMs;
-    const verdict = afterCrash(instance.attempt, readyForMs, seen, now);
+    const verdict = afterCrash(instance, now);
     const how = failure ?? describeExit(lastExit, recorded);
     const next = verdict.reason(recorded);
     const message = failure === null ? say.crashed(instance.id, how, next) : say.notStarted(instance.id, how, next);
@@ -207,13 +217,14 @@ export function createInstances(parts: InstanceParts): Instances {
     book.move(instance.id, "crashed", {
       deadline: { kind: "backoff", atMs: now + verdict.delayMs },
       restarts: instance.restarts + 1,
-      attempt: verdict.attempt,
+      ...verdict.place,
+      aside: false,
       routed: false,
       lastExit,
       cause: failure ?? instance.cause,
     });
     journal.write({ type: "instance.crashed", ...facts, data: { lastExit } });
-    if (verdict.crashLooping)
+    if (verdict.place.looping && !instance.looping)
       journal.write({
         type: "service.crashLooping",
         ...facts,
@@ -276,7 +287,9 @@ export function createInstances(parts: InstanceParts): Instances {
       journal.write({ type: "instance.unhealthy", service, instance: id, message });
     } else if (instance.deadline?.kind === "unhealthy") {
       const cause = instance.replaceCause ?? recorded.cause.unhealthy(UNHEALTHY_LIMIT_MS / 1_000);
-      book.set(id, { deadline: null, replaceCause: instance.readyMs === null ? null : cause });
+      const { delayMs, place } = afterCrash(instance, clock.monotonicMs());
+      const replaced = { replaceCause: cause, replaceFromMs: clock.monotonicMs() + delayMs, ...place };
+      book.set(id, instance.readyMs === null ? { deadline: null } : { deadline: null, ...replaced });
       // Never ready, so it serves nobody: it goes at once, as if it had crashed.
       if (instance.readyMs === null) departure.killGroup(instance);
     }
@@ -344,7 +357,17 @@ export function createInstances(parts: InstanceParts): Instances {
           ended(instance, instance.lastExit ?? exitOf({ known: false }, false, false, isoTime(clock.now())));
       }
     },
-    crashesOf: (service) => crashes.get(service) ?? [],
+    setAside(id, aside) {
+      const instance = book.set(id, { aside });
+      if (instance === null) return;
+      const message = aside ? say.aside(id, parts.confirmMs() / 1_000) : say.back(id);
+      journal.write({
+        type: aside ? "instance.setAside" : "instance.takenBack",
+        service: instance.service,
+        instance: id,
+        message,
+      });
+    },
     letGo() {
       for (const process of running.values()) process.release();
       running.clear();

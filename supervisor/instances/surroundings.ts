@@ -7,7 +7,8 @@ import type { ConnectionsStatus, WorkerStatus } from "../../config/control-api.t
 import type { Clock } from "../../config/time.ts";
 import { formatSize } from "../../config/units.ts";
 import { assessBudget, overDeclared } from "../core/connection-budget.ts";
-import { isLiving, isServing } from "../core/instance.ts";
+import { type Instance, isLiving, isServing } from "../core/instance.ts";
+import { afterCrash } from "../core/restart-policy.ts";
 import type { Sentence, Text } from "../core/text/text.ts";
 import type { Measures } from "../observe/measures.ts";
 import type { InstanceLogs, Metastore, Usage, UsageSampler } from "../ports.ts";
@@ -70,6 +71,20 @@ export function createSurroundings(parts: SurroundingsParts): Surroundings {
   let readAtMs: number | null = null;
   let reread: Promise<void> | null = null;
 
+  /** It is replaced with the pauses and the flag of one that crashes: its place may only look well between two. */
+  function setTrouble(instance: Instance, cause: string): void {
+    const { delayMs, place } = afterCrash(instance, clock.monotonicMs());
+    const { id, service } = instance;
+    book.set(id, { replaceCause: cause, replaceFromMs: clock.monotonicMs() + delayMs, ...place });
+    if (!place.looping || instance.looping) return;
+    journal.write({
+      type: "service.crashLooping",
+      service,
+      instance: id,
+      message: say.crashLooping(service, say.replaced(id, cause)),
+    });
+  }
+
   async function sampleUsage(): Promise<void> {
     const living = book
       .all()
@@ -83,7 +98,7 @@ export function createSurroundings(parts: SurroundingsParts): Surroundings {
       const limit = parts.config().services.find(({ name }) => name === instance.service)?.memoryLimitBytes ?? null;
       if (limit === null || rssBytes <= limit || !isServing(instance) || instance.replaceCause !== null) continue;
       const cause = causes.memory(formatSize(rssBytes), formatSize(limit));
-      book.set(instance.id, { replaceCause: cause });
+      setTrouble(instance, cause);
       const { id, service } = instance;
       journal.write({ type: "instance.overMemory", service, instance: id, message: say.replaced(id, cause) });
     }
@@ -106,7 +121,7 @@ export function createSurroundings(parts: SurroundingsParts): Surroundings {
       if (!wasReady || instance.leaving !== null || instance.replaceCause !== null) continue;
       if (worker.heartbeatAgeMs <= parts.config().heartbeat.stalledAfterMs) continue;
       const cause = causes.silent(Math.round(worker.heartbeatAgeMs / 1_000));
-      book.set(worker.id, { replaceCause: cause });
+      setTrouble(instance, cause);
       const lines = await parts.logs.tail(worker.id, 20);
       const message = say.hung(worker.id, cause);
       journal.write({

@@ -26,7 +26,6 @@ interface StatusFacts {
   readonly config: Config;
   readonly instances: readonly Instance[];
   readonly wishes: ServiceWishes;
-  readonly crashesOf: (service: string) => readonly number[];
   readonly proxies: Pick<ProxySet, "processes" | "counters" | "listening">;
   readonly usage: ReadonlyMap<number, Usage>;
   readonly rollouts: RolloutRunner;
@@ -48,7 +47,8 @@ export function buildStatus(facts: StatusFacts): Status {
       replicas: facts.wishes.replicas(service),
       ready: own.filter(isServing).length,
       wanted: facts.wishes.isStopped(service) ? "down" : "up",
-      crashLooping: isCrashLooping(facts.crashesOf(service.name), facts.nowMs),
+      crashLooping: own.some((one) => isCrashLooping(one, facts.nowMs)),
+      restarts: own.reduce((sum, one) => sum + one.restarts, 0),
       instances: own.map((instance) => instanceStatus(instance, facts, inFlight)),
     };
   });
@@ -75,13 +75,17 @@ export function buildStatus(facts: StatusFacts): Status {
 
 /** What the overall state is judged by. */
 export function standings(
-  facts: Pick<StatusFacts, "config" | "instances" | "wishes" | "crashesOf" | "nowMs">,
+  facts: Pick<StatusFacts, "config" | "instances" | "wishes" | "nowMs">,
 ): readonly ServiceStanding[] {
-  return facts.config.services.map((service) => ({
-    wanted: facts.wishes.wanted(service),
-    ready: facts.instances.filter((one) => one.service === service.name && isServing(one)).length,
-    crashLooping: isCrashLooping(facts.crashesOf(service.name), facts.nowMs),
-  }));
+  return facts.config.services.map((service) => {
+    const own = facts.instances.filter((one) => one.service === service.name);
+    return {
+      wanted: facts.wishes.wanted(service),
+      ready: own.filter(isServing).length,
+      crashLooping: own.some((one) => isCrashLooping(one, facts.nowMs)),
+      failing: own.some((one) => one.attempt > 0 || (one.state === "unhealthy" && one.readyMs === null)),
+    };
+  });
 }
 
 function proxyStatus(facts: StatusFacts, counters: ProxyCounters): Status["proxy"] {

@@ -29,6 +29,8 @@ export interface StoredRollout {
   /** How the update runner ended it, while its last figures are still being asked for. */
   readonly closing?: { readonly state: "succeeded" | "failed" | "cancelled"; readonly reason: string | null };
   readonly estimate: Estimate;
+  /** How long its new instances must stand. Absent in records of older ones, and where nothing changes: 0. */
+  readonly confirmMs?: number;
   /** Said before it started. Absent in records of older ones. */
   readonly notes?: readonly string[];
   readonly askedBy?: string;

@@ -16,6 +16,8 @@ interface Change {
   readonly config?: Config;
   /** Instances to be replaced, in their order. */
   readonly targets?: readonly Instance[];
+  /** How long their successors must stand. */
+  readonly confirmMs?: number;
   /** Other numbers of instances than asked for now. */
   readonly wanted?: ReadonlyMap<string, number>;
 }
@@ -44,7 +46,7 @@ export function createPlanner({ world, config: present, measures, store }: Plann
     };
   }
 
-  return ({ config = present(), targets = [], wanted = new Map() }) => {
+  return ({ config = present(), targets = [], confirmMs = 0, wanted = new Map() }) => {
     // Those of services that go with the change run until then.
     const services = new Map(
       [present(), config].flatMap((of) => of.services.map((one) => [one.name, planned(one, of)] as const)),
@@ -57,7 +59,10 @@ export function createPlanner({ world, config: present, measures, store }: Plann
       rollout:
         targets.length === 0
           ? null
-          : { id: "plan", targets: targets.map(({ id }) => id), failure: null, cancelled: false, open: false },
+          : {
+              ...{ id: "plan", targets: targets.map(({ id }) => id), failure: null, cancelled: false, open: false },
+              ...{ confirmMs, doubtful: [], worse: null },
+            },
     };
     return forecast(changed, of, (name) => store.given(counterOf(name)));
   };

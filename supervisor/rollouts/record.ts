@@ -25,7 +25,7 @@ import { createRolloutHistory, type Estimate, idOf, type StoredRollout } from ".
 import type { Journal } from "./journal.ts";
 import type { RolloutTotals } from "./totals.ts";
 
-type RolloutOptions = Partial<Pick<StoredRollout, "open" | "notes" | "askedBy">>;
+type RolloutOptions = Partial<Pick<StoredRollout, "open" | "notes" | "askedBy" | "confirmMs">>;
 
 export interface RolloutRunner {
   facts(): RolloutFacts | null;
@@ -156,8 +156,8 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
     facts() {
       const rollout = current();
       if (rollout === null) return null;
-      const { targets, failure, cancelled, open = false } = rollout;
-      return { id: idOf(rollout), targets, failure, cancelled, open };
+      const { targets, failure, cancelled, open = false, confirmMs = 0 } = rollout;
+      return { id: idOf(rollout), targets, failure, cancelled, open, confirmMs, doubtful: [], worse: null };
     },
     running() {
       const rollout = current();

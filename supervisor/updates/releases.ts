@@ -135,7 +135,7 @@ export function createReleases(parts: ReleaseParts): Releases {
       graceMs: Math.max(0, ...services.map((service) => service.stop.graceMs)),
       readyMs: Math.max(1_000, ...starts),
       webReplicas: web?.replicas ?? 0,
-      confirmMs: parts.config().rollout.confirmMs,
+      confirmMs: parts.config().rollout.updateConfirmMs,
     };
   }
 

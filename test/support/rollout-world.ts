@@ -38,6 +38,7 @@ export function createRolloutWorld(
   surge: "auto" | number,
   connectionLimit: number | null,
   changed: (instances: readonly Instance[]) => readonly Instance[] = (same) => same,
+  confirmMs = 0,
 ) {
   let number = 0;
   let ended: SimulatedRollout | null = null;
@@ -103,7 +104,19 @@ export function createRolloutWorld(
     rollout: (): SimulatedRollout | null => (world.rollout === null ? ended : { ...world.rollout, state: "running" }),
     begin() {
       const targets = world.instances.map(({ id }) => id);
-      world = { ...world, rollout: { id: "r-1", targets, failure: null, cancelled: false, open: false } };
+      world = {
+        ...world,
+        rollout: {
+          id: "r-1",
+          targets,
+          failure: null,
+          cancelled: false,
+          open: false,
+          confirmMs,
+          doubtful: [],
+          worse: null,
+        },
+      };
     },
     cancel() {
       if (world.rollout !== null) world = { ...world, rollout: { ...world.rollout, cancelled: true } };
@@ -132,8 +145,16 @@ export function createRolloutWorld(
       const one = get(id);
       const deadline = { kind: "backoff", atMs: world.nowMs + backoffMs } as const;
       if (one.wanted === "down") remove(id);
-      else put(moveInstance({ ...one, routed: false, deadline }, "crashed"));
+      else put(moveInstance({ ...one, routed: false, aside: false, deadline, attempt: one.attempt + 1 }, "crashed"));
     },
+    failCheck(id: string) {
+      put(moveInstance(get(id), "failing"));
+    },
+    answerWorse(id: string) {
+      const worse = { instance: id, reason: `${id} answers worse` };
+      if (world.rollout !== null) world = { ...world, rollout: { ...world.rollout, worse } };
+    },
+    nowMs: () => world.nowMs,
     tooLate(id: string) {
       put(moveInstance(get(id), "tooLate"));
     },

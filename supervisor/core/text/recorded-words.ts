@@ -55,6 +55,7 @@ export const recordedWords = {
       `no heartbeat for ${seconds} s while its process lives`,
       `프로세스는 살아 있으나 ${seconds}초 동안 심장 박동이 없음`,
     ],
+    takenBack: (old: string) => [`${old} stays in its place`, `${old}이(가) 그 자리를 지킴`],
     unreachable: ["it was found without a record of where it listens", "어디에서 접속을 받는지 기록이 없음"],
   },
   instance: {
@@ -72,10 +73,7 @@ export const recordedWords = {
       `restarted in ${seconds} s (${why})`,
       `${seconds}초 뒤 다시 시작함(${why})`,
     ],
-    crashes: (count: number) => [
-      `its service crashed ${count} times within 60 s`,
-      `서비스가 60초 안에 ${count}번 죽음`,
-    ],
+    crashes: (count: number) => [`${count} times within 60 s in this place`, `이 자리에서 60초 안에 ${count}번`],
     attempt: (count: number) => [`try ${count} in a row`, `연속 ${count}번째 시도`],
     crashLooping: (service: string, message: string) => [
       `${service} is crash-looping: ${message}`,
@@ -99,6 +97,11 @@ export const recordedWords = {
       `${id} failed its checks: ${why}.`,
       `${id}이(가) 점검에 실패했습니다: ${why}.`,
     ],
+    aside: (id: string, seconds: number) => [
+      `${id} gets no new requests and lives on until its successor has stood ${seconds} s.`,
+      `${id}에 새 요청을 보내지 않고, 후속 인스턴스가 ${seconds}초를 버틸 때까지 살려 둡니다.`,
+    ],
+    back: (id: string) => [`${id} gets requests again.`, `${id}에 다시 요청을 보냅니다.`],
     leaving: (id: string, cause: string) => [`${id} is taken out: ${cause}.`, `${id}을(를) 뺍니다: ${cause}.`],
     draining: (id: string, signal: string, seconds: number) => [
       `${id} got ${signal} and has ${seconds} s.`,
@@ -118,6 +121,17 @@ export const recordedWords = {
     leftOver: (id: string, pid: number, command: string) => [
       `${id} is gone but left process ${pid} (${command}) behind.`,
       `${id}은(는) 끝났지만 프로세스 ${pid}(${command})을(를) 남겼습니다.`,
+    ],
+  },
+  definition: {
+    inForce: ["owl.yaml is in force again.", "owl.yaml이 다시 적용되었습니다."],
+    notInForce: (reason: string) => [
+      `owl.yaml is not in force: ${reason}`,
+      `owl.yaml이 적용되지 않았습니다: ${reason}`,
+    ],
+    didNotStand: (rollout: string, reason: string | null) => [
+      reason === null ? `${rollout} did not succeed.` : `${rollout} did not succeed: ${reason}`,
+      `${rollout}이(가) 성공하지 못했습니다${reason === null ? "." : `: ${reason}`}`,
     ],
   },
   proxy: {
@@ -153,6 +167,23 @@ export const recordedWords = {
       `${id}이(가) 준비되기 전에 종료되었습니다(${how}).`,
     ],
     exitCode: (code: number | null) => [`exit code ${code ?? "unknown"}`, `종료 코드 ${code ?? "알 수 없음"}`],
+    worseErrors: (percent: number, answers: number, before: number) => [
+      `${percent} % of ${answers} answers of the new instances are 5xx, of the old ones' ${before} %.`,
+      `새 인스턴스의 응답 ${answers}건 중 ${percent}%가 5xx이며, 기존 인스턴스는 ${before}%였습니다.`,
+    ],
+    worseTime: (ms: number, before: number) => [
+      `the new instances answer in ${ms} ms at the 95th percentile, the old ones in ${before} ms.`,
+      `새 인스턴스의 95번째 백분위 응답 시간이 ${ms}ms이며, 기존은 ${before}ms였습니다.`,
+    ],
+    confirms: (seconds: number) => [
+      `The new instances must stand ${seconds} s before the old ones end; until then these can come back.`,
+      `새 인스턴스가 ${seconds}초를 버텨야 기존 인스턴스를 끝내며, 그 전까지는 되돌릴 수 있습니다.`,
+    ],
+    unhealthyNew: (id: string) => [`${id} failed its health checks.`, `${id}이(가) 상태 검사에 실패했습니다.`],
+    exitedNew: (id: string, how: string, seconds: number) => [
+      `${id} ended ${seconds} s after it was ready (${how}).`,
+      `${id}이(가) 준비된 뒤 ${seconds}초 만에 끝났습니다(${how}).`,
+    ],
     exitUnknown: ["exit code not known", "종료 코드를 알 수 없음"],
     lastLines: ["Its last lines:", "로그의 마지막 줄:"],
     stillDraining: (ids: string) => [

@@ -81,6 +81,10 @@ export const words = {
     reexec: ["owld starts again; everything else runs on.", "owld가 다시 시작합니다. 나머지는 계속 실행됩니다."],
   },
   warnings: {
+    notInForce: (reason: string | null) => [
+      `owl.yaml is not in force: ${reason ?? "it was changed since it was last read."} What served before runs on. Correct it, then: owlctl reload`,
+      `owl.yaml이 적용되지 않았습니다: ${reason ?? "마지막으로 읽은 뒤에 바뀌었습니다."} 이전 설정으로 계속 실행 중입니다. 고친 다음: owlctl reload`,
+    ],
     setAside: (path: string, reason: string) => [
       `The state file was set aside as ${path}: ${reason}. Processes are adopted by their marks.`,
       `상태 파일을 ${path}(으)로 치워 두었습니다: ${reason}. 프로세스는 표시로 알아보고 이어받습니다.`,

@@ -66,9 +66,9 @@ test("after a rollout that failed only those started before it are replaced, unl
   ]);
 });
 
-test("who crashed or is on the way out is no target", () => {
+test("who is on the way out is no target, who crashed is: its place is tried again", () => {
   const gone = [{ ...web(1), wanted: "down" as const }, { ...web(2), state: "backoff" as const }, web(3)];
-  expect(ids(restartTargets(gone, ORDER, null, null, true))).toEqual(["web-3"]);
+  expect(ids(restartTargets(gone, ORDER, null, null, true))).toEqual(["web-2", "web-3"]);
 });
 
 test("steps begin before they are taken and tell how long they took", () => {

@@ -1,0 +1,84 @@
+// Looks, while a rollout's new instances stand their time, whether they answer worse than the old ones did.
+// Invariant: the old ones' figures are kept from before they were set aside, for the proxy forgets who is idle and out.
+
+import type { Config } from "../../config/config.ts";
+import type { ProxyCounters, UpstreamCounters } from "../../config/proxy-feed.ts";
+import type { Clock } from "../../config/time.ts";
+import type { RolloutFacts, World } from "../core/decide.ts";
+import type { Text } from "../core/text/text.ts";
+import { answersWorse } from "../core/worse.ts";
+import type { ProxySet } from "../ports.ts";
+
+export interface Comparison {
+  /** Asks for new counters while a rollout is being confirmed; call it often. */
+  tick(rollout: RolloutFacts | null): void;
+  worse(rollout: RolloutFacts, instances: World["instances"]): RolloutFacts["worse"];
+}
+
+interface ComparisonParts {
+  readonly proxies: { readonly counters: () => ProxyCounters };
+  /** Never rejects, bounded. */
+  readonly refreshCounters: () => Promise<void>;
+  readonly config: () => Config;
+  /** What is written down is written once, in this. */
+  readonly record: Text;
+  readonly changed: () => void;
+}
+
+export function createComparison(parts: ComparisonParts): Comparison {
+  /** Targets of the rollout by id, at their fullest. */
+  let old = new Map<string, UpstreamCounters>();
+  let of: string | null = null;
+  let asking = false;
+
+  function note(rollout: RolloutFacts, upstreams: readonly UpstreamCounters[]): void {
+    if (of !== rollout.id) old = new Map();
+    of = rollout.id;
+    const targets = new Set(rollout.targets);
+    for (const one of upstreams) {
+      if (targets.has(one.id) && one.requests >= (old.get(one.id)?.requests ?? 0)) old.set(one.id, one);
+    }
+  }
+
+  return {
+    tick(rollout) {
+      if (asking || rollout === null || rollout.confirmMs === 0) return;
+      asking = true;
+      // Settled whatever happens: it never rejects.
+      void parts.refreshCounters().then(() => {
+        asking = false;
+        parts.changed();
+      });
+    },
+    worse(rollout, instances) {
+      if (rollout.confirmMs === 0 || rollout.failure !== null) return null;
+      const { upstreams } = parts.proxies.counters();
+      note(rollout, upstreams);
+      const fresh = instances.filter((one) => one.rollout === rollout.id && one.wanted === "up");
+      for (const service of new Set(fresh.map((one) => one.service))) {
+        const own = fresh.filter((one) => one.service === service);
+        const ids = new Set(own.map(({ id }) => id));
+        const before = instances.filter((one) => one.service === service).flatMap(({ id }) => old.get(id) ?? []);
+        const found = answersWorse(
+          before,
+          upstreams.filter(({ id }) => ids.has(id)),
+          parts.config().rollout.worse,
+        );
+        const [first] = own;
+        if (found !== null && first !== undefined)
+          return { instance: first.id, reason: `${service}: ${found(parts.record.recorded)}` };
+      }
+      return null;
+    },
+  };
+}
+
+const REFRESH_MS = 100;
+
+/** Counters of this very moment, or those of the last second when a proxy does not answer at once. Never rejects. */
+export async function freshCounters(clock: Clock, proxies: Pick<ProxySet, "refresh">): Promise<void> {
+  const limit = new AbortController();
+  const cancel = clock.after(REFRESH_MS, () => limit.abort());
+  await proxies.refresh(limit.signal).catch(() => undefined);
+  cancel();
+}

@@ -1,0 +1,211 @@
+// The definitions of what runs: the one in force, and the one that a reload's rollout tries out.
+// Invariants: a definition comes into force when its instances have stood, never before; what an instance is started
+// by is asked for here; what lies in owl.yaml and is not in force is said until it is.
+
+import type { Logger } from "pino";
+import type { AppConfig, Config, ServiceConfig } from "../../config/config.ts";
+import type { Rollout } from "../../config/control-api.ts";
+import { asError } from "../../config/errors.ts";
+import type { HomePaths } from "../../config/home.ts";
+import type { Environment } from "../../config/locate.ts";
+import { type Instance, isLiving } from "../core/instance.ts";
+import { wordsOf } from "../core/text/refusal.ts";
+import type { Text } from "../core/text/text.ts";
+import type { InstanceBook } from "../instances/book.ts";
+import { configHash, instanceEnv } from "../instances/launch.ts";
+import type { ProxySet } from "../ports.ts";
+import type { Journal } from "../rollouts/journal.ts";
+import type { RolloutRunner } from "../rollouts/record.ts";
+import { type DefinitionRecord, type DefinitionText, hashOf, writeDefinition } from "./definition.ts";
+
+interface Definition {
+  readonly config: Config;
+  readonly text: DefinitionText;
+}
+
+export interface Definitions {
+  /** Reads owl.yaml. Throws `config.invalid`; then it is not in force, and that is said. */
+  read(): Definition;
+  /** Reads owl.yaml to say what it would do. Throws `config.invalid`. */
+  look(): Config;
+  /** What `ask` refuses is not in force, and that is said. */
+  clear<T>(definition: Definition, ask: () => Promise<T>): Promise<T>;
+  /** The one in force, run from other code. */
+  reload(root: string): Config;
+  /** By what an instance lives: that of its rollout while it is tried out, else the one in force. */
+  of(instance: Pick<Instance, "rollout">): Config;
+  serviceOf(instance: Pick<Instance, "rollout" | "service">): ServiceConfig | null;
+  /** The environment it would get now; null: it has no service. */
+  envOf(instance: Instance): Record<string, string> | null;
+  /** By what a new one of that rollout is started. */
+  forNew(rollout: string | null): Config;
+  /** Comes into force at once: nothing that runs is replaced by it. */
+  take(definition: Definition): void;
+  /** Comes into force when that rollout has succeeded. */
+  tryOut(definition: Definition, begin: () => Rollout): Rollout;
+  refuse(text: DefinitionText | undefined, reason: string): void;
+  /** Takes or refuses what was tried out when its rollout is over; to be asked again and again. True when it was. */
+  settle(): boolean;
+  /** Why what lies in owl.yaml is not in force; null: it is, or it is being tried out. */
+  notInForce(): ((text: Text) => string) | null;
+  /** Everything has ended in order. */
+  stopped(): void;
+}
+
+interface DefinitionParts {
+  readonly journal: Journal;
+  readonly rollouts: Pick<RolloutRunner, "get" | "facts" | "cancel">;
+  /** What is written down is written once, in this. */
+  readonly record: Text;
+  readonly kept: DefinitionRecord;
+  readonly readText: () => DefinitionText;
+  readonly load: (text: DefinitionText, root?: string) => Config;
+  readonly inForce: () => Config;
+  readonly use: (config: Config) => void;
+  readonly app: (config: Config) => AppConfig | null;
+  readonly book: InstanceBook;
+  readonly paths: HomePaths;
+  readonly log: Logger;
+  readonly mark: string;
+  readonly environment: Environment;
+  readonly proxies: Pick<ProxySet, "replace">;
+}
+
+export function createDefinitions(parts: DefinitionParts): Definitions {
+  const { journal, rollouts } = parts;
+  const say = parts.record.recorded.definition;
+  let record = parts.kept;
+  let trial: Config | null = null;
+  resume();
+
+  function resume(): void {
+    const running = rollouts.facts();
+    // Killed between this record and the rollout's: the one that runs is the one it is for.
+    const rollout = record.trial?.rollout ?? running?.id ?? null;
+    put({ trial: record.trial === null || rollout === null ? null : { ...record.trial, rollout } });
+    if (record.trial === null || running === null || running.id !== rollout) return;
+    try {
+      trial = parts.load(record.trial.text);
+    } catch (error) {
+      failed(error);
+      rollouts.cancel();
+    }
+  }
+
+  function failed(error: unknown): void {
+    parts.log.error({ err: asError(error) }, "what owl.yaml asks for could not be done whole");
+  }
+
+  /** Kept in memory when the disk is full: then it is written with the next change. */
+  function put(changes: Partial<DefinitionRecord>): void {
+    record = { ...record, ...changes };
+    try {
+      writeDefinition(parts.paths.state, record);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  function take({ config, text }: Definition): void {
+    const wasRefused = record.refused !== null;
+    put({ inForce: text, trial: null, refused: null });
+    trial = null;
+    const before = parts.inForce();
+    parts.use(config);
+    if (JSON.stringify(before.proxy) !== JSON.stringify(config.proxy))
+      parts.proxies.replace(config.proxy).catch(failed);
+    if (wasRefused) journal.write({ type: "config.inForce", message: say.inForce });
+  }
+
+  function refuse(text: DefinitionText | undefined, reason: string): void {
+    const [first = reason] = reason.split("\n");
+    trial = null;
+    // The one in force was put back: nothing differs.
+    const refused = hashOf(text) === hashOf(record.inForce) ? null : { hash: hashOf(text), reason: first };
+    put({ trial: null, refused });
+    if (refused !== null) journal.write({ type: "config.refused", message: say.notInForce(first) });
+  }
+
+  function of({ rollout }: Pick<Instance, "rollout">): Config {
+    return trial !== null && rollout === record.trial?.rollout ? trial : parts.inForce();
+  }
+
+  function serviceOf(instance: Pick<Instance, "rollout" | "service">): ServiceConfig | null {
+    return of(instance).services.find(({ name }) => name === instance.service) ?? null;
+  }
+
+  /** Those that came beside the rollout, or before it failed, and run by another definition than the one in force. */
+  function replaceOthers(): void {
+    const now = parts.inForce();
+    for (const one of parts.book.all()) {
+      const service = now.services.find(({ name }) => name === one.service);
+      if (service === undefined || one.wanted === "down" || !isLiving(one) || one.replaceCause !== null) continue;
+      if (one.configHash === configHash(service, parts.app(now))) continue;
+      parts.book.set(one.id, { replaceCause: parts.record.recorded.cause.configuration });
+    }
+  }
+
+  return {
+    read() {
+      let text: DefinitionText | undefined;
+      try {
+        text = parts.readText();
+        return { text, config: parts.load(text) };
+      } catch (caught) {
+        const error = asError(caught);
+        refuse(text, error.message);
+        throw error;
+      }
+    },
+    look: () => parts.load(parts.readText()),
+    async clear(definition, ask) {
+      try {
+        return await ask();
+      } catch (caught) {
+        refuse(definition.text, wordsOf(caught, parts.record).sentence);
+        throw caught;
+      }
+    },
+    reload: (root) => parts.load(record.inForce, root),
+    of,
+    serviceOf,
+    envOf(instance) {
+      const service = serviceOf(instance);
+      if (service === null) return null;
+      const { id, target, release } = instance;
+      const { paths, mark, environment } = parts;
+      return instanceEnv({ service, id, target, paths, mark, release, app: parts.app(of(instance)), environment });
+    },
+    forNew(rollout) {
+      const facts = rollouts.facts();
+      const isTried = trial !== null && rollout !== null && rollout === record.trial?.rollout && facts?.id === rollout;
+      return isTried && trial !== null && facts.failure === null && !facts.cancelled ? trial : parts.inForce();
+    },
+    take,
+    tryOut({ config, text }, begin) {
+      // Before the rollout: killed in between, we know what it was about.
+      put({ trial: { rollout: null, text } });
+      const rollout = begin();
+      put({ trial: { rollout: rollout.id, text } });
+      trial = config;
+      return rollout;
+    },
+    refuse,
+    settle() {
+      if (record.trial === null) return false;
+      const { rollout, text } = record.trial;
+      if (rollout === null) return false;
+      const found = rollouts.get(rollout);
+      if (found?.state === "running") return false;
+      if (found?.state === "succeeded") take({ text, config: trial ?? parts.load(text) });
+      else refuse(text, say.didNotStand(rollout, found?.reason?.split("\n")[0] ?? null));
+      replaceOthers();
+      return true;
+    },
+    notInForce() {
+      const { refused } = record;
+      return refused === null || trial !== null ? null : ({ warnings }) => warnings.notInForce(refused.reason);
+    },
+    stopped: () => put({ bootId: null }),
+  };
+}

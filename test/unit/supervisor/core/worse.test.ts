@@ -1,0 +1,32 @@
+// When the answers of new instances count as worse than those of the old ones, and when that is only noise.
+
+import { expect, test } from "vitest";
+import type { UpstreamCounters } from "../../../../config/proxy-feed.ts";
+import { en } from "../../../../supervisor/core/text/text.ts";
+import { answersWorse } from "../../../../supervisor/core/worse.ts";
+
+const LIMITS = { errorShare: 0.05, p95Factor: 3 };
+
+function counters(answers: number, errors: number, ms: 2 | 100 | 500): UpstreamCounters {
+  const latency = Object.fromEntries(
+    [2, 100, 500, "+Inf"].map((bound) => [bound, Number(bound) >= ms || bound === "+Inf" ? answers : 0]),
+  );
+  const responses = { "1xx": 0, "2xx": answers - errors, "3xx": 0, "4xx": 0, "5xx": errors };
+  const rest = { connectFailures: 0, retries: 0, inFlight: 0, streams: 0, bytesIn: 0, bytesOut: 0 };
+  return { id: "web-1", requests: answers, responses, latency, ...rest };
+}
+
+test.each([
+  ["one in ten fails", counters(1_000, 0, 2), counters(40, 4, 2), /^10 % of 40 answers/],
+  ["the old ones failed as often", counters(1_000, 80, 2), counters(40, 4, 2), null],
+  ["two errors are noise", counters(1_000, 0, 2), counters(20, 2, 2), null],
+  ["too few answers", counters(1_000, 0, 2), counters(19, 19, 2), null],
+  ["half a second instead of 2 ms", counters(1_000, 0, 2), counters(100, 0, 500), /480 ms .* in 2 ms/],
+  ["slow from the start", counters(1_000, 0, 500), counters(100, 0, 500), null],
+  ["too few to tell a percentile", counters(1_000, 0, 2), counters(99, 0, 500), null],
+  ["nothing is known of the old ones", counters(0, 0, 2), counters(1_000, 0, 500), null],
+])("%s", (_, old, fresh, expected) => {
+  const found = answersWorse([old], [fresh], LIMITS)?.(en.recorded) ?? null;
+  if (expected === null) expect(found).toBeNull();
+  else expect(found).toMatch(expected);
+});

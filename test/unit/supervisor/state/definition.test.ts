@@ -1,0 +1,38 @@
+// Which text of owl.yaml an owld goes by when it starts.
+
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import {
+  type DefinitionRecord,
+  hashOf,
+  keepsInForce,
+  readDefinition,
+  writeDefinition,
+} from "../../../../supervisor/state/definition.ts";
+
+const kept: DefinitionRecord = { inForce: "good", bootId: "boot", trial: null, refused: null };
+const refused = { hash: hashOf("bad"), reason: "it ended" };
+
+test.each([
+  ["nothing was kept", "bad", null, "boot", null],
+  ["it is the one in force", "good", kept, "boot", null],
+  ["it was changed while what runs may live", "bad", kept, "boot", { hash: hashOf("bad"), reason: null }],
+  ["it was changed, and the machine started anew", "bad", kept, "boot 2", null],
+  ["it was changed, and owld had stopped in order", "bad", { ...kept, bootId: null }, "boot", null],
+  ["it was refused before", "bad", { ...kept, refused }, "boot", refused],
+  ["it was refused before, and the machine started anew", "bad", { ...kept, refused }, "boot 2", refused],
+  ["another one than the refused, started anew", "new", { ...kept, refused }, "boot 2", null],
+  ["it cannot be read while what runs may live", undefined, kept, "boot", { hash: "unreadable", reason: null }],
+])("%s", (_, file, record, bootId, expected) => expect(keepsInForce(file, record, bootId)).toEqual(expected));
+
+test("what is kept is its owner's alone and comes back whole", () => {
+  const directory = mkdtempSync(join(tmpdir(), "owl-definition-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  expect(readDefinition(directory)).toBeNull();
+  const record = { ...kept, trial: { rollout: "r-1", text: null } };
+  writeDefinition(directory, record);
+  expect(readDefinition(directory)).toEqual(record);
+  expect(statSync(join(directory, "definition.json")).mode & 0o777).toBe(0o600);
+});
