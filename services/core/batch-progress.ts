@@ -8,7 +8,7 @@ export const ITEM_STATES = ["queued", "running", "done", "failed", "cancelled"] 
 export type ItemState = (typeof ITEM_STATES)[number];
 export type BatchCounts = Readonly<Record<ItemState, number>>;
 
-const BATCH_STATES = ["running", "paused", "done", "failed", "cancelled"] as const;
+export const BATCH_STATES = ["running", "paused", "done", "failed", "cancelled"] as const;
 export type BatchState = (typeof BATCH_STATES)[number];
 
 export interface BatchFacts {

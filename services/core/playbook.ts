@@ -2,7 +2,7 @@
 // playbook, a step's input with its references filled in, and what is known of a run that was cut.
 // Invariant: a playbook without problems refers only to steps before the referring one, and names only known tools.
 
-const PLAYBOOK_TOOLS = ["sql", "http", "mail", "ticket"] as const;
+export const PLAYBOOK_TOOLS = ["sql", "http", "mail", "ticket"] as const;
 type PlaybookTool = (typeof PLAYBOOK_TOOLS)[number];
 
 export interface PlaybookStep {
@@ -259,7 +259,7 @@ function asText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-const STEP_STATES = ["waiting", "started", "finished", "failed", "unknown"] as const;
+export const STEP_STATES = ["waiting", "started", "finished", "failed", "unknown"] as const;
 export type StepState = (typeof STEP_STATES)[number];
 
 /** What is told of a step: one that was started and never finished is unknown as soon as its run has ended. */

@@ -12,6 +12,16 @@ export interface AuditEntry {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
+interface AuditRow {
+  readonly id: number;
+  readonly at: Date;
+  readonly account: string | null;
+  readonly address: string | null;
+  readonly action: string;
+  readonly target: string | null;
+  readonly detail: Record<string, unknown>;
+}
+
 export async function recordAudit(sql: Sql, entry: AuditEntry): Promise<void> {
   await sql.query(
     `INSERT INTO owl.audit (account_id, account_name, address, action, target, detail)
@@ -28,8 +38,8 @@ export async function recordAudit(sql: Sql, entry: AuditEntry): Promise<void> {
 }
 
 /** The newest entries before `beforeId` (null: from the newest). */
-export async function listAudit(sql: Sql, beforeId: number | null, limit: number): Promise<readonly object[]> {
-  const { rows } = await sql.query(
+export async function listAudit(sql: Sql, beforeId: number | null, limit: number): Promise<readonly AuditRow[]> {
+  const { rows } = await sql.query<AuditRow>(
     `SELECT id::int AS id, at, account_name AS account, address, action, target, detail FROM owl.audit
       WHERE $1::bigint IS NULL OR id < $1 ORDER BY id DESC LIMIT $2`,
     [beforeId, limit],

@@ -10,7 +10,7 @@ export interface BatchRow {
   readonly id: string;
   readonly accountId: string;
   readonly kind: string;
-  readonly request: Readonly<Record<string, unknown>>;
+  readonly request: { readonly path?: string; readonly items?: number };
   readonly state: BatchState;
   readonly total: number;
   readonly skippedCount: number;

@@ -1,5 +1,6 @@
 // Conversations. Invariant: every statement names the owner; another one's conversation is not found.
 
+import type { TurnState } from "../core/turn.ts";
 import type { Sql } from "./pool.ts";
 
 export interface ConversationRow {
@@ -11,9 +12,9 @@ export interface ConversationRow {
   readonly updatedAt: Date;
 }
 
-export interface ConversationListRow extends ConversationRow {
+interface ConversationListRow extends ConversationRow {
   /** State of its newest turn, null without one. */
-  readonly turnState: string | null;
+  readonly turnState: TurnState | null;
   /** updated_at in microseconds, for paging. */
   readonly cursor: string;
 }

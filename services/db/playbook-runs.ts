@@ -3,6 +3,7 @@
 
 import { jobKindRow } from "../core/job-kinds.ts";
 import type { PlaybookStep, StepState } from "../core/playbook.ts";
+import type { RunState } from "../core/wire/playbook.ts";
 import type { Sql } from "./pool.ts";
 import type { Fence } from "./transcriptions.ts";
 
@@ -10,7 +11,7 @@ export interface PlaybookRunRow {
   readonly id: string;
   readonly playbookId: string;
   readonly name: string;
-  readonly state: "queued" | "running" | "done" | "failed" | "stopped";
+  readonly state: RunState;
   readonly message: string | null;
   readonly stoppedAtStep: string | null;
   readonly stopRequested: boolean;

@@ -1,6 +1,7 @@
 // Playbooks: stored as they were written; a run copies its steps, so that a later change does not touch it.
 
 import type { PlaybookStep } from "../core/playbook.ts";
+import type { RunState } from "../core/wire/playbook.ts";
 import type { Sql } from "./pool.ts";
 
 export interface PlaybookRow {
@@ -9,7 +10,7 @@ export interface PlaybookRow {
   readonly steps: readonly PlaybookStep[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  readonly lastRun: { readonly id: string; readonly state: string } | null;
+  readonly lastRun: { readonly id: string; readonly state: RunState } | null;
   readonly cursor: string;
 }
 

@@ -1,13 +1,14 @@
 // Schema analyses and their table descriptions, stored table by table. Invariant: a worker's writes name its attempt.
 
 import { jobKindRow } from "../core/job-kinds.ts";
+import type { RunState } from "../core/wire/playbook.ts";
 import type { Sql } from "./pool.ts";
 import type { Fence } from "./transcriptions.ts";
 
 export interface SchemaAnalysisRow {
   readonly id: string;
   readonly dataSource: string;
-  readonly state: "queued" | "running" | "done" | "failed" | "stopped";
+  readonly state: RunState;
   readonly message: string | null;
   readonly tablesTotal: number | null;
   readonly tablesDone: number;

@@ -26,7 +26,7 @@ const OWNERS_KEPT = 10_000;
 const MOST_ROWS = 2_000;
 /** Ended turns remembered by one stream. */
 const OVER_KEPT = 500;
-const UUID = /^[0-9a-f-]{36}$/;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 interface Feed {
   readonly turns: Set<string>;

@@ -2,36 +2,14 @@
 // Invariant: what entered a gate leaves it, once.
 
 import type { AccountLimits } from "../../config/config.ts";
-import { OwlError } from "../../config/errors.ts";
+import type { OwlError } from "../../config/errors.ts";
+import { failure } from "../core/wire/errors.ts";
 
 type LimitKind = Exclude<keyof AccountLimits, "statements" | "statementsPerMinute">;
 
-const SENTENCES: Readonly<Record<LimitKind, readonly [sentence: (limit: number) => string, next: string]>> = {
-  turns: [
-    (limit) => `You have ${limit} questions waiting or running already.`,
-    "Wait for an answer, or stop one of them.",
-  ],
-  uploads: [(limit) => `You have ${limit} uploads that are not complete.`, "Complete or delete one of them."],
-  uploadBytes: [
-    (limit) => `Your uploads that are not complete would have more than ${limit} bytes.`,
-    "Complete or delete one of them.",
-  ],
-  attachments: [
-    (limit) => `You have ${limit} attached files that were not sent.`,
-    "Send or remove one of them; after a day they are deleted.",
-  ],
-  eventStreams: [(limit) => `You have ${limit} event streams open already.`, "Close a window."],
-  storedBytes: [
-    (limit) => `Your recordings and files would have more than ${limit} bytes.`,
-    "Delete recordings or conversations that are no longer needed.",
-  ],
-  searches: [(limit) => `${limit} of your searches are under way.`, "Wait until one has ended."],
-};
-
 /** `limit.turns` and so on: 413 for bytes, else 429. */
 function limitReached(kind: LimitKind, limit: number): OwlError {
-  const [sentence, next] = SENTENCES[kind];
-  return new OwlError(`limit.${kind}`, sentence(limit), { next, data: { limit, retryAfterS: 5 } });
+  return failure(`limit.${kind}`, { limit }, { data: { limit, retryAfterS: 5 } });
 }
 
 interface AccountGate {

@@ -1,6 +1,6 @@
 // Accounts as administrators handle them, from the page and from `owlctl user` alike.
 
-import { OwlError } from "../../config/errors.ts";
+import { failure } from "../core/wire/errors.ts";
 import {
   type AccountRow,
   countAdministrators,
@@ -21,7 +21,7 @@ export type Actor = Pick<AuditEntry, "accountId" | "accountName" | "address">;
 async function find(deps: WebDeps, name: string): Promise<AccountRow> {
   const account = await findAccount(deps.db, name.toLowerCase());
   if (account) return account;
-  throw new OwlError("account.notFound", `There is no account ${name}.`, { next: "See owlctl user list." });
+  throw failure("account.notFound", { name });
 }
 
 /** Adds one; without `password` a one-time password is made and answered. Throws `account.conflict`, `password.weak`. */
@@ -38,7 +38,7 @@ export async function addAccount(
     const id = deps.random.uuid();
     const initialPassword = wanted.password === undefined;
     if (!(await insertAccount(sql, { id, name, role: wanted.role, passwordHash, initialPassword }))) {
-      throw new OwlError("account.conflict", `The account ${name} is there already.`);
+      throw failure("account.conflict", { name });
     }
     await recordAudit(sql, { ...actor, action: "account.added", target: name, detail: { role: wanted.role } });
   });
@@ -68,9 +68,7 @@ export async function switchAccount(deps: WebDeps, actor: Actor, name: string, d
   await deps.db.transaction(async (sql) => {
     await setDisabled(sql, account.name, disabled);
     if (disabled && account.role === "administrator" && (await countAdministrators(sql)) === 0) {
-      throw new OwlError("account.conflict", "The last administrator cannot be disabled.", {
-        next: "Add another administrator first.",
-      });
+      throw failure("account.conflict#last");
     }
     await recordAudit(sql, {
       ...actor,

@@ -5,10 +5,12 @@ import cookie from "@fastify/cookie";
 import helmet from "@fastify/helmet";
 import swagger from "@fastify/swagger";
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
-import { OwlError } from "../../config/errors.ts";
+import { failure } from "../core/wire/errors.ts";
+import { readJson } from "../core/wire/json.ts";
 import type { Routes, WebDeps } from "./deps.ts";
+import { guard, routeOf } from "./guard.ts";
 import { servePages } from "./pages/serve.ts";
-import { problemSchema, sendProblem } from "./problems.ts";
+import { sendProblem } from "./problems.ts";
 import { adminRoutes } from "./routes/admin.ts";
 import { adminJobRoutes } from "./routes/admin-jobs.ts";
 import { adminLogRoutes } from "./routes/admin-logs.ts";
@@ -28,7 +30,15 @@ import { sessionRoutes } from "./routes/session.ts";
 import { transcriptionRoutes } from "./routes/transcriptions.ts";
 import { turnRoutes } from "./routes/turns.ts";
 import { uploadRoutes } from "./routes/uploads.ts";
-import { accountOf, checkOrigin, identify } from "./sessions.ts";
+import {
+  compileAnswer,
+  compileShape,
+  completeSchema,
+  describeRoute,
+  problemSchema,
+  successOf,
+  type WireTypes,
+} from "./wire.ts";
 
 const ROUTES: readonly Routes[] = [
   healthRoutes,
@@ -52,9 +62,6 @@ const ROUTES: readonly Routes[] = [
   adminJobRoutes,
 ];
 
-/** Paths of /api that need no session. */
-const OPEN = new Set(["POST /api/session", "GET /api/session", "GET /api/openapi.json"]);
-
 /** Builds the application; the caller listens and closes. */
 export async function createApp(deps: WebDeps): Promise<FastifyInstance> {
   const app = fastify({
@@ -68,21 +75,23 @@ export async function createApp(deps: WebDeps): Promise<FastifyInstance> {
     // A request that reached us on an open connection while we close is answered like any other, not with 503: the
     // proxy may not send it again.
     return503OnClosing: false,
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, keywords: ["example"] } },
-  });
+  }).withTypeProvider<WireTypes>();
+  app.setValidatorCompiler(compileShape);
+  app.setSerializerCompiler(compileAnswer);
   app.addSchema(problemSchema);
   app.decorateRequest("account", null);
+  app.addHook("onRoute", completeSchema);
   app.setErrorHandler(sendProblem);
   app.setNotFoundHandler((request) => {
-    throw new OwlError("route.notFound", `There is nothing at ${request.method} ${request.url.split("?")[0]}.`);
+    throw failure("route.notFound", { route: routeOf(request) });
   });
   // An empty JSON body is no body: `POST …/stop` needs none.
   app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {
     if (body.length === 0) return done(null, undefined);
     try {
-      done(null, JSON.parse(body as string));
-    } catch {
-      done(new OwlError("request.invalid", "The body is not valid JSON."), undefined);
+      done(null, readJson(body as string));
+    } catch (error) {
+      done(error as Error, undefined);
     }
   });
   await app.register(cookie);
@@ -114,17 +123,17 @@ export async function createApp(deps: WebDeps): Promise<FastifyInstance> {
       components: { securitySchemes: { session: { type: "apiKey", in: "cookie", name: "owl_session" } } },
       security: [{ session: [] }],
     },
+    transform: describeRoute,
   });
-  app.addHook("onRequest", async (request, reply) => {
-    if (!request.url.startsWith("/api/")) return;
-    checkOrigin(request);
-    await identify(deps, request, reply);
-    if (!OPEN.has(`${request.method} ${request.url.split("?")[0]}`)) accountOf(request);
+  guard(app, deps);
+  app.addHook("preHandler", (request, reply, done) => {
+    reply.code(successOf(request));
+    done();
   });
   await app.register(async (scope) => {
     servePages(scope, { language: deps.config.language });
     for (const routes of ROUTES) routes(scope, deps);
-    scope.get("/api/openapi.json", { schema: { hide: true } }, async () => app.swagger());
+    scope.get("/api/openapi.json", { config: { access: "public" }, schema: { hide: true } }, async () => app.swagger());
   });
   return app;
 }

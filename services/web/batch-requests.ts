@@ -1,8 +1,9 @@
 // What a request may do with a batch: plan (reads only), enqueue, and ask to cancel, retry, pause, resume. Used by the
 // public routes and by those of owlctl. Invariant: enqueue writes batch, items and jobs in one transaction or nothing.
 
-import { OwlError } from "../../config/errors.ts";
 import { type BatchPlan, planBatch } from "../core/batch-plan.ts";
+import type { BatchRequest } from "../core/wire/batch.ts";
+import { failure } from "../core/wire/errors.ts";
 import {
   type BatchRow,
   cancelBatch,
@@ -16,29 +17,6 @@ import type { Sql } from "../db/pool.ts";
 import { findUploads } from "../db/uploads.ts";
 import { findFiles } from "../media/archive.ts";
 import type { WebDeps } from "./deps.ts";
-
-export interface BatchRequest {
-  readonly kind: "transcription";
-  readonly path?: string;
-  readonly paths?: readonly string[];
-  readonly uploadIds?: readonly string[];
-  readonly language?: string;
-}
-
-export const batchRequestSchema = {
-  type: "object",
-  additionalProperties: false,
-  required: ["kind"],
-  minProperties: 2,
-  properties: {
-    kind: { type: "string", enum: ["transcription"] },
-    path: { type: "string", minLength: 1, maxLength: 4096, description: "A folder (or file) inside an archive root." },
-    paths: { type: "array", minItems: 1, maxItems: 50_000, items: { type: "string", minLength: 1, maxLength: 4096 } },
-    uploadIds: { type: "array", minItems: 1, maxItems: 50_000, items: { type: "string", format: "uuid" } },
-    language: { type: "string", pattern: "^[a-z]{2,3}(-[A-Za-z]{2,4})?$" },
-  },
-  examples: [{ kind: "transcription", path: "/srv/recordings" }],
-} as const;
 
 type ItemSource = ReadonlyMap<string, string>;
 
@@ -57,7 +35,7 @@ export async function planRequest(
 ): Promise<Planned> {
   const given = [request.path, request.paths, request.uploadIds].filter((one) => one !== undefined);
   if (given.length !== 1) {
-    throw new OwlError("batch.invalid", "Name exactly one of path, paths and uploadIds.");
+    throw failure("batch.invalid");
   }
   const { found, uploads } =
     request.uploadIds === undefined
@@ -76,7 +54,7 @@ export async function planRequest(
 async function findAmongUploads(deps: WebDeps, accountId: string, ids: readonly string[]) {
   const rows = await findUploads(deps.db, ids, accountId);
   if (rows.length < new Set(ids).size) {
-    throw new OwlError("upload.notFound", "One of these uploads is not there, not complete or not yours.");
+    throw failure("upload.notFound#oneOf");
   }
   const uploads = new Map(rows.map((row) => [`${row.id}/${row.name}`, row.id]));
   const found = rows.map((row) => ({
@@ -96,10 +74,7 @@ export async function enqueueBatch(
 ): Promise<void> {
   const { plan, uploads } = batch.planned;
   if (plan.count === 0) {
-    throw new OwlError("batch.invalid", "There is no recording to transcribe there.", {
-      next: "Look at the plan: it says why each file is skipped.",
-      data: { skipped: plan.skipped.length },
-    });
+    throw failure("batch.invalid#empty", {}, { data: { skipped: plan.skipped.length } });
   }
   const items = plan.items.map((item) => {
     const uploadId = uploads.get(item.path);
@@ -128,8 +103,7 @@ type BatchAct = (typeof BATCH_ACTS)[number];
 /** Does what was asked for. Throws `batch.conflict` (409) where the batch's state does not allow it. */
 export async function actOnBatch(deps: WebDeps, batch: BatchRow, act: BatchAct): Promise<void> {
   const { db, queue } = deps;
-  const refuse = () =>
-    new OwlError("batch.conflict", `A batch that is ${batch.state} cannot ${act === "retry" ? "be retried" : act}.`);
+  const refuse = () => failure("batch.conflict", { state: batch.state, act: act === "retry" ? "be retried" : act });
   let stale: readonly string[] = [];
   await db.transaction(async (sql) => {
     switch (act) {

@@ -1,6 +1,5 @@
 // Everything the web application is given: one object, built by main.ts (and by tests).
 
-import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { AppConfig } from "../../config/config.ts";
 import type { Clock, Random } from "../../config/time.ts";
@@ -9,6 +8,7 @@ import type { Database } from "../db/pool.ts";
 import type { JobQueue } from "../db/queue.ts";
 import type { Text } from "../text/text.ts";
 import type { EventStreams } from "./event-stream.ts";
+import type { WireApp } from "./wire.ts";
 
 export interface WebDeps {
   readonly config: AppConfig;
@@ -27,4 +27,4 @@ export interface WebDeps {
 }
 
 /** A route file's one export: adds one resource's routes. Listed in app.ts. */
-export type Routes = (app: FastifyInstance, deps: WebDeps) => void;
+export type Routes = (app: WireApp, deps: WebDeps) => void;

@@ -3,31 +3,32 @@
 
 import { createHash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
-import { OwlError } from "../../config/errors.ts";
+import { failure } from "../core/wire/errors.ts";
 import { type KeptAnswer, keepIdempotencyKey } from "../db/idempotency-keys.ts";
 import type { Sql } from "../db/pool.ts";
 import type { WebDeps } from "./deps.ts";
 import { accountOf } from "./sessions.ts";
+import { successOf } from "./wire.ts";
 
 function keyOf(request: FastifyRequest): string | null {
   const key = request.headers["idempotency-key"];
   if (key === undefined) return null;
   if (typeof key === "string" && /^[\x21-\x7e][\x20-\x7e]{0,254}$/.test(key)) return key;
-  throw new OwlError("idempotency.invalid", "Idempotency-Key must be 1 to 255 visible ASCII characters.");
+  throw failure("idempotency.invalid");
 }
 
 /**
  * Runs `write` in one transaction and gives `answer`; with an Idempotency-Key already used for the same request, gives
  * the answer kept then and runs nothing. Throws `idempotency.otherBody` (422) when the request differs.
  */
-export async function onceOnly<Body extends object>(
+export async function onceOnly<Answer extends object>(
   deps: WebDeps,
   request: FastifyRequest,
-  answer: { readonly status: number; readonly body: Body },
+  answer: Answer,
   write: (sql: Sql) => Promise<void>,
   /** "oneStatement": `write` is one statement, which needs no transaction around it when no key goes with it. */
   shape: "transaction" | "oneStatement" = "transaction",
-): Promise<{ readonly status: number; readonly body: Body }> {
+): Promise<Answer> {
   const key = keyOf(request);
   if (key === null && shape === "oneStatement") {
     await write(deps.db);
@@ -43,14 +44,12 @@ export async function onceOnly<Body extends object>(
         route: `${request.method} ${request.routeOptions.url}`,
         key,
         bodyHash,
-        status: answer.status,
-        response: answer.body,
+        status: successOf(request),
+        response: answer,
       });
       if (kept) {
-        if (kept.bodyHash.equals(bodyHash)) return { status: kept.status, body: kept.response as Body };
-        throw new OwlError("idempotency.otherBody", "This Idempotency-Key was used for a different request.", {
-          next: "Use a new key for a new request.",
-        });
+        if (kept.bodyHash.equals(bodyHash)) return kept.response as Answer;
+        throw failure("idempotency.otherBody");
       }
     }
     await write(sql);

@@ -3,7 +3,7 @@
 // are written in one transaction.
 
 import type { JobKind } from "../../config/config.ts";
-import { OwlError } from "../../config/errors.ts";
+import { failure } from "../core/wire/errors.ts";
 import { requestStop } from "../db/claims.ts";
 import { stopQueuedRun } from "../db/playbook-runs.ts";
 import type { Sql } from "../db/pool.ts";
@@ -68,8 +68,7 @@ export async function analyse(
   one: { readonly id: string; readonly accountId: string; readonly dataSource: string },
   known: readonly string[],
 ): Promise<void> {
-  if (!known.includes(one.dataSource))
-    throw new OwlError("source.notFound", `There is no data source ${one.dataSource}.`);
+  if (!known.includes(one.dataSource)) throw failure("source.notFound", { name: one.dataSource });
   const queueJob = deps.random.uuid();
   await insertSchemaAnalysis(sql, { ...one, queueJob });
   await deps.queue.enqueue(sql, "schema-analysis", { id: one.id, queueJob });

@@ -1,13 +1,13 @@
 // Work that is of use only while its client waits for the answer.
 
 import type { FastifyReply } from "fastify";
-import { OwlError } from "../../config/errors.ts";
+import { failure } from "../core/wire/errors.ts";
 
 /** Aborted when the client leaves before it has its answer. */
 export function leavingSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   reply.raw.once("close", () => {
-    if (!reply.raw.writableFinished) controller.abort(new OwlError("request.left", "The client left."));
+    if (!reply.raw.writableFinished) controller.abort(failure("request.left"));
   });
   return controller.signal;
 }

@@ -4,7 +4,7 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { OwlError } from "../../config/errors.ts";
+import { failure } from "../core/wire/errors.ts";
 
 interface ByteRange {
   readonly start: number;
@@ -34,7 +34,7 @@ export async function sendMedia(
   file: { readonly path: string; readonly type: string; readonly name: string },
 ): Promise<FastifyReply> {
   const info = await stat(file.path).catch(() => null);
-  if (!info?.isFile()) throw new OwlError("media.notFound", "The recording is no longer there.");
+  if (!info?.isFile()) throw failure("media.notFound");
   const { size } = info;
   reply
     .header("accept-ranges", "bytes")

@@ -1,9 +1,9 @@
 // Who is asking. Invariants: a session id is 256 random bits, stored hashed, 30 days
-// sliding; writes come from our own origin only.
+// sliding.
 
 import { createHash, randomBytes } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { OwlError } from "../../config/errors.ts";
+import { failure } from "../core/wire/errors.ts";
 import { deleteSession, extendSession, findSession, insertSession, type Role } from "../db/accounts.ts";
 import type { WebDeps } from "./deps.ts";
 
@@ -26,7 +26,7 @@ declare module "fastify" {
 /** Throws `password.weak` for one shorter than 10 or longer than 1,000 characters. */
 export function checkPassword(password: string): void {
   if (password.length < 10 || password.length > 1_000) {
-    throw new OwlError("password.weak", "A password has 10 to 1,000 characters.");
+    throw failure("password.weak");
   }
 }
 
@@ -75,30 +75,5 @@ export async function identify(deps: WebDeps, request: FastifyRequest, reply: Fa
 /** The signed-in account; throws `session.missing` (401). */
 export function accountOf(request: FastifyRequest): Account {
   if (request.account) return request.account;
-  throw new OwlError("session.missing", "Please sign in.", { next: "POST /api/session with name and password." });
-}
-
-/** The signed-in account when it is an administrator; throws `request.role` (403). */
-export function administratorOf(request: FastifyRequest): Account {
-  const account = accountOf(request);
-  if (account.role === "administrator") return account;
-  throw new OwlError("request.role", "Only administrators may do this.");
-}
-
-const READS = new Set(["GET", "HEAD", "OPTIONS"]);
-
-/** Throws `request.origin` for a write that a page of another origin caused. */
-export function checkOrigin(request: FastifyRequest): void {
-  if (READS.has(request.method)) return;
-  const site = request.headers["sec-fetch-site"];
-  const origin = request.headers.origin;
-  const foreignSite = site !== undefined && site !== "same-origin" && site !== "none";
-  let foreignOrigin = false;
-  if (origin !== undefined) {
-    const host = URL.parse(origin)?.host ?? null;
-    foreignOrigin = host === null || host !== request.headers.host;
-  }
-  if (foreignSite || foreignOrigin) {
-    throw new OwlError("request.origin", "This request came from another site and was refused.");
-  }
+  throw failure("session.missing");
 }

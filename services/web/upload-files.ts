@@ -7,6 +7,7 @@ import { mkdir, open, rm, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { OwlError } from "../../config/errors.ts";
+import { failure } from "../core/wire/errors.ts";
 import { advanceUpload, completeUpload, takeUpload } from "../db/uploads.ts";
 import { recordingType } from "../media/recording-type.ts";
 import type { WebDeps } from "./deps.ts";
@@ -19,13 +20,10 @@ export function uploadFile(deps: WebDeps, id: string): string {
 }
 
 export function tooLarge(limit: number): OwlError {
-  return new OwlError("upload.tooLarge", `An upload may have at most ${limit} bytes.`, { data: { limit } });
+  return failure("upload.tooLarge", { limit }, { data: { limit } });
 }
 
-const conflict = () =>
-  new OwlError("upload.conflict", "The upload is at another offset, or another request is writing it.", {
-    next: "Ask for the offset (HEAD) and go on from there.",
-  });
+const conflict = () => failure("upload.conflict");
 
 /**
  * Appends `body` from `offset` on, up to `limit` bytes in all. Gives where the file ends; a body that breaks off is kept
@@ -81,9 +79,7 @@ export async function finishUpload(
   await truncate(path, upload.bytes);
   const mediaType = await recordingType(path);
   if (mediaType === null) {
-    throw new OwlError("upload.type", "This file is not an audio or video recording.", {
-      next: "Upload a recording such as WAV, MP3, M4A, OGG, FLAC, MP4 or WebM.",
-    });
+    throw failure("upload.type");
   }
   const hash = createHash("sha256");
   for await (const chunk of createReadStream(path, { highWaterMark: 2 ** 18 })) hash.update(chunk as Buffer);

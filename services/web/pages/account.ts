@@ -1,22 +1,16 @@
 // Who is signed in here. Invariant: a 401 anywhere shows the sign-in page once; what was typed stays as a draft.
 
+import type { Session as Account } from "../../core/wire/session.ts";
 import { ApiError, call, whenSignedOut } from "./api.ts";
 import { startLive, stopLive } from "./events/live.ts";
 import { createStore, type Store } from "./store.ts";
-
-export interface AccountJson {
-  readonly name: string;
-  readonly role: "administrator" | "member";
-  readonly initialPassword: boolean;
-  readonly language?: string;
-}
 
 type Session =
   | { readonly state: "loading" }
   | { readonly state: "unreachable" }
   /** expired: somebody was signed in here until now. */
   | { readonly state: "signedOut"; readonly expired: boolean }
-  | { readonly state: "signedIn"; readonly account: AccountJson };
+  | { readonly state: "signedIn"; readonly account: Account };
 
 export const session: Store<Session> = createStore<Session>({ state: "loading" });
 
@@ -28,7 +22,7 @@ whenSignedOut(() => {
 /** Asks the server who we are. */
 export async function loadSession(): Promise<void> {
   try {
-    enter(await call<AccountJson>("/api/session"));
+    enter(await call<Account>("/api/session"));
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) return;
     session.set({ state: "unreachable" });
@@ -37,7 +31,7 @@ export async function loadSession(): Promise<void> {
 
 /** Signs in; throws ApiError (`session.wrong`, `session.tooMany`). */
 export async function signIn(name: string, password: string): Promise<void> {
-  enter(await call<AccountJson>("/api/session", { method: "POST", body: { name, password } }));
+  enter(await call<Account>("/api/session", { method: "POST", body: { name, password } }));
 }
 
 export async function signOut(): Promise<void> {
@@ -54,7 +48,7 @@ export async function changePassword(password: string, newPassword: string): Pro
   );
 }
 
-function enter(account: AccountJson): void {
+function enter(account: Account): void {
   session.set({ state: "signedIn", account });
   startLive();
 }

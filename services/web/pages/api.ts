@@ -1,6 +1,7 @@
 // Talking to the web API. Invariants: every failure is an ApiError that says who failed (problem code, or "network");
 // reads are tried again while an instance is being replaced, writes only under an Idempotency-Key.
 
+import type { Problem } from "../../../config/control-api.ts";
 import { browserClock } from "./browser-time.ts";
 
 export class ApiError extends Error {
@@ -86,24 +87,13 @@ async function once<T>(path: string, method: string, options: Call): Promise<T> 
 /** The ApiError of a failed answer; a 401 also tells whoever shows the sign-in page. */
 export async function problemOf(response: Response): Promise<ApiError> {
   const text = await response.text().catch(() => "");
-  let problem: Record<string, unknown> = {};
+  let problem: Partial<Problem> = {};
   try {
-    problem = JSON.parse(text) as Record<string, unknown>;
+    problem = JSON.parse(text) as Partial<Problem>;
   } catch {
     // The proxy answers in plain text: the status says enough.
   }
-  const code = typeof problem.code === "string" ? problem.code : `http.${response.status}`;
+  const { code = `http.${response.status}`, detail = `HTTP ${response.status}`, next = null, data = {} } = problem;
   if (response.status === 401 && code !== "session.wrong") onSignedOut();
-  return new ApiError(
-    response.status,
-    code,
-    typeof problem.detail === "string" ? problem.detail : `HTTP ${response.status}`,
-    typeof problem.next === "string" ? problem.next : null,
-    (problem.data as Record<string, unknown> | undefined) ?? {},
-  );
-}
-
-export interface ListPage<T> {
-  readonly items: readonly T[];
-  readonly next: string | null;
+  return new ApiError(response.status, code, detail, next, data);
 }

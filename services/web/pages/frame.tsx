@@ -2,7 +2,7 @@
 
 import type { ComponentType, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { AccountJson } from "./account.ts";
+import type { Session as Account } from "../../core/wire/session.ts";
 import { ChatPage } from "./chat/chat-page.tsx";
 import { onTurnEnded, watchTurns } from "./chat/conversation.ts";
 import { loadConversations } from "./chat/conversation-list.ts";
@@ -35,7 +35,7 @@ const LAZY: Partial<Record<Place["page"], PageLoader>> = {
   admin: () => import("./admin/admin-page.tsx"),
 };
 
-export function Frame({ account }: { readonly account: AccountJson }): VNode {
+export function Frame({ account }: { readonly account: Account }): VNode {
   const place = usePlace();
   const [open, setOpen] = useState(false);
   const [help, setHelp] = useState(false);

@@ -97,13 +97,14 @@ export function servePages(app: FastifyInstance, options: PagesOptions): void {
   // From memory: no stream waits for a disk.
   app.addHook("onReady", async () => void (await current()));
   app.addHook("onRequest", (request, reply, done) => {
-    if (built && request.url.split("?")[0] === "/api/events") reply.header(BUILD_HEADER, buildId(built.manifest));
+    if (built && request.routeOptions.url === "/api/events") reply.header(BUILD_HEADER, buildId(built.manifest));
     done();
   });
 
-  for (const url of PAGES) app.get(url, { schema: { hide: true } }, sendShell);
+  const config = { access: "public" } as const;
+  for (const url of PAGES) app.get(url, { config, schema: { hide: true } }, sendShell);
 
-  app.get<{ Params: { name: string } }>("/assets/:name", { schema: { hide: true } }, async (request, reply) => {
+  app.get<{ Params: { name: string } }>("/assets/:name", { config, schema: { hide: true } }, async (request, reply) => {
     const { name } = request.params;
     if (!FILE_NAME.test(name)) return reply.callNotFound();
     const accepted = String(request.headers["accept-encoding"] ?? "");
@@ -119,7 +120,7 @@ export function servePages(app: FastifyInstance, options: PagesOptions): void {
       .send(content);
   });
 
-  app.get("/icon.svg", { schema: { hide: true } }, (_request, reply) =>
+  app.get("/icon.svg", { config, schema: { hide: true } }, (_request, reply) =>
     reply.header("cache-control", "public, max-age=86400").type("image/svg+xml").send(ICON),
   );
 }

@@ -2,14 +2,11 @@
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { type AccountJson, signOut } from "./account.ts";
+import type { ListedConversation } from "../../core/wire/conversation.ts";
+import type { Session as Account } from "../../core/wire/session.ts";
+import { signOut } from "./account.ts";
 import { browserClock } from "./browser-time.ts";
-import {
-  type ConversationJson,
-  conversationList,
-  loadConversations,
-  loadMoreConversations,
-} from "./chat/conversation-list.ts";
+import { conversationList, loadConversations, loadMoreConversations } from "./chat/conversation-list.ts";
 import { unread } from "./chat/unread.ts";
 import { keep, readKept } from "./kept.ts";
 import { Dialog } from "./parts/dialog.tsx";
@@ -23,7 +20,7 @@ import { chooseLanguage, languageNow, t } from "./text/text.ts";
 import { chooseTheme, THEMES, type Theme, themeNow } from "./theme.ts";
 
 interface SideColumnProps {
-  readonly account: AccountJson;
+  readonly account: Account;
   readonly place: Place;
   readonly onHelp: () => void;
 }
@@ -83,7 +80,7 @@ function Conversations({ place }: { readonly place: Place }): VNode {
 
   const pinned = list.items.filter((item) => item.pinned);
   const others = list.items.filter((item) => !item.pinned);
-  const show = (item: ConversationJson): VNode => (
+  const show = (item: ListedConversation): VNode => (
     <li key={item.id}>
       <a
         href={`/c/${item.id}`}
@@ -142,7 +139,7 @@ function Conversations({ place }: { readonly place: Place }): VNode {
   );
 }
 
-function AccountMenu({ account, onHelp }: { readonly account: AccountJson; readonly onHelp: () => void }): VNode {
+function AccountMenu({ account, onHelp }: { readonly account: Account; readonly onHelp: () => void }): VNode {
   const [password, setPassword] = useState(false);
   const [theme, setTheme] = useState<Theme>(themeNow());
   const [notify, setNotify] = useState(readKept<boolean>("notify", false));

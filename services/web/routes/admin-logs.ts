@@ -4,8 +4,8 @@
 import { open, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { homePaths } from "../../../config/home.ts";
+import { logQuery, logTail } from "../../core/wire/system.ts";
 import type { Routes } from "../deps.ts";
-import { administratorOf } from "../sessions.ts";
 
 const TAIL_BYTES = 256 * 1024;
 const LOG_FILE = /^([a-z][a-z0-9-]*-\d+)\.log$/;
@@ -13,24 +13,17 @@ const LOG_FILE = /^([a-z][a-z0-9-]*-\d+)\.log$/;
 export const adminLogRoutes: Routes = (app, deps) => {
   const dir = homePaths(dirname(deps.config.uploadsDir)).logs;
 
-  app.get<{ Querystring: { instance?: string; lines?: string } }>(
+  app.get(
     "/api/admin/logs",
     {
       schema: {
         summary: "The last lines of an instance's log",
         tags: ["admin"],
-        querystring: {
-          type: "object",
-          properties: {
-            instance: { type: "string", maxLength: 80 },
-            lines: { type: "string", pattern: "^[0-9]{1,4}$", description: "At most so many (500)." },
-          },
-        },
-        response: { 200: { type: "object", additionalProperties: true }, 403: { $ref: "Problem#" } },
+        querystring: logQuery,
+        response: { 200: logTail },
       },
     },
     async (request) => {
-      administratorOf(request);
       const count = Math.max(1, Number(request.query.lines ?? 500));
       try {
         const names = (await readdir(dir)).flatMap((name) => LOG_FILE.exec(name)?.[1] ?? []);

@@ -1,120 +1,69 @@
 // Accounts, for administrators in the browser.
 
 import type { FastifyRequest } from "fastify";
-import { listAccounts, type Role } from "../../db/accounts.ts";
-import { addAccount, resetPassword, switchAccount } from "../accounts.ts";
+import { nothing } from "../../core/wire/parts.ts";
+import { newPassword, newUser, userMade, userParams, users } from "../../core/wire/session.ts";
+import { listAccounts } from "../../db/accounts.ts";
+import { type Actor, addAccount, resetPassword, switchAccount } from "../accounts.ts";
 import type { Routes } from "../deps.ts";
-import { administratorOf } from "../sessions.ts";
+import { accountOf } from "../sessions.ts";
 
-const userSchema = {
-  type: "object",
-  properties: {
-    name: { type: "string" },
-    role: { type: "string", enum: ["administrator", "member"] },
-    disabled: { type: "boolean" },
-    initialPassword: { type: "boolean" },
-    createdAt: { type: "string" },
-  },
-} as const;
+const tags = ["admin"];
 
-const made = {
-  type: "object",
-  properties: {
-    name: { type: "string" },
-    password: { type: ["string", "null"], description: "The one-time password, when none was given; shown once." },
-  },
-} as const;
-
-const nameParams = { type: "object", required: ["name"], properties: { name: { type: "string", maxLength: 64 } } };
-const PASSWORD = { type: "string", minLength: 1, maxLength: 1000 } as const;
-
-function actorOf(request: FastifyRequest) {
-  const account = administratorOf(request);
+function actorOf(request: FastifyRequest): Actor {
+  const account = accountOf(request);
   return { accountId: account.id, accountName: account.name, address: request.ip };
 }
 
 export const adminUserRoutes: Routes = (app, deps) => {
-  app.get(
-    "/api/admin/users",
-    {
-      schema: {
-        summary: "Accounts",
-        tags: ["admin"],
-        response: { 200: { type: "object", properties: { items: { type: "array", items: userSchema } } } },
-      },
-    },
-    async (request) => {
-      administratorOf(request);
-      return {
-        items: (await listAccounts(deps.db)).map((account) => ({
-          name: account.name,
-          role: account.role,
-          disabled: account.disabledAt !== null,
-          initialPassword: account.initialPassword,
-          createdAt: account.createdAt.toISOString(),
-        })),
-      };
-    },
-  );
+  app.get("/api/admin/users", { schema: { summary: "Accounts", tags, response: { 200: users } } }, async () => ({
+    items: (await listAccounts(deps.db)).map((account) => ({
+      name: account.name,
+      role: account.role,
+      disabled: account.disabledAt !== null,
+      initialPassword: account.initialPassword,
+      createdAt: account.createdAt,
+    })),
+  }));
 
-  app.post<{ Body: { name: string; role: Role; password?: string } }>(
+  app.post(
     "/api/admin/users",
-    {
-      schema: {
-        summary: "Add an account",
-        tags: ["admin"],
-        body: {
-          type: "object",
-          additionalProperties: false,
-          required: ["name", "role"],
-          properties: {
-            name: { type: "string", pattern: "^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$" },
-            role: { type: "string", enum: ["administrator", "member"] },
-            password: PASSWORD,
-          },
-          examples: [{ name: "mina", role: "member" }],
-        },
-        response: { 201: made, 409: { $ref: "Problem#" } },
-      },
-    },
-    async (request, reply) => {
+    { schema: { summary: "Add an account", tags, body: newUser, response: { 201: userMade } } },
+    (request) => {
       const { name, role, password } = request.body;
-      return reply.code(201).send(await addAccount(deps, actorOf(request), { name, role, password }));
+      return addAccount(deps, actorOf(request), { name, role, password });
     },
   );
 
-  app.post<{ Params: { name: string }; Body: { password?: string } | undefined }>(
+  app.post(
     "/api/admin/users/:name/password",
     {
       schema: {
         summary: "Set a password, or make a one-time one",
-        tags: ["admin"],
-        params: nameParams,
-        response: { 200: made },
+        tags,
+        params: userParams,
+        body: newPassword,
+        response: { 200: userMade },
       },
     },
-    async (request) =>
-      resetPassword(deps, actorOf(request), { name: request.params.name, password: request.body?.password }),
+    (request) => resetPassword(deps, actorOf(request), { name: request.params.name, password: request.body?.password }),
   );
 
   for (const [verb, disabled] of [
     ["disable", true],
     ["enable", false],
   ] as const) {
-    app.post<{ Params: { name: string } }>(
+    app.post(
       `/api/admin/users/:name/${verb}`,
       {
         schema: {
           summary: disabled ? "Disable an account and sign it out" : "Enable an account",
-          tags: ["admin"],
-          params: nameParams,
-          response: { 204: { type: "null" }, 404: { $ref: "Problem#" }, 409: { $ref: "Problem#" } },
+          tags,
+          params: userParams,
+          response: { 204: nothing },
         },
       },
-      async (request, reply) => {
-        await switchAccount(deps, actorOf(request), request.params.name, disabled);
-        return reply.code(204).send();
-      },
+      (request) => switchAccount(deps, actorOf(request), request.params.name, disabled),
     );
   }
 };

@@ -1,18 +1,26 @@
 // The administrator's pages: what runs, what may be updated, who did what. Invariant: nothing here holds power; approving
 // and restarting write a row that owld, and only owld, executes.
 
-import { OwlError } from "../../../config/errors.ts";
+import { failure } from "../../core/wire/errors.ts";
+import {
+  approvalAccepted,
+  auditQuery,
+  auditTrail,
+  restartRequest,
+  system,
+  updateApproval,
+  updates,
+} from "../../core/wire/system.ts";
 import { listAudit } from "../../db/audit.ts";
 import { findSystemStatus, listApprovals, listOffers, listRollbacks } from "../../db/system.ts";
 import { queueFigures, turnFigures, turnHistogram } from "../../db/turn-figures.ts";
 import { listWorkers } from "../../db/workers.ts";
-import { approvalAccepted as accepted, approve } from "../approving.ts";
+import { approve } from "../approving.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
-import { administratorOf } from "../sessions.ts";
 
 const DAY_MS = 86_400_000;
-const open = { type: "object", additionalProperties: true } as const;
+const tags = ["admin"];
 
 export const adminRoutes: Routes = (app, deps) => {
   app.get(
@@ -20,12 +28,11 @@ export const adminRoutes: Routes = (app, deps) => {
     {
       schema: {
         summary: "What runs: owld's status, workers, queues, turns of the last day",
-        tags: ["admin"],
-        response: { 200: open, 403: { $ref: "Problem#" } },
+        tags,
+        response: { 200: system },
       },
     },
-    async (request) => {
-      administratorOf(request);
+    async () => {
       const { finishMs } = deps.config.turn;
       const [found, workers, queues, turns, histogram] = await Promise.all([
         findSystemStatus(deps.db),
@@ -51,12 +58,11 @@ export const adminRoutes: Routes = (app, deps) => {
     {
       schema: {
         summary: "Releases offered, those to go back to, and how approved updates and restarts go on",
-        tags: ["admin"],
-        response: { 200: open, 403: { $ref: "Problem#" } },
+        tags,
+        response: { 200: updates },
       },
     },
-    async (request) => {
-      administratorOf(request);
+    async () => {
       const [offers, rollbacks, approvals] = await Promise.all([
         listOffers(deps.db),
         listRollbacks(deps.db),
@@ -66,86 +72,60 @@ export const adminRoutes: Routes = (app, deps) => {
     },
   );
 
-  app.post<{ Body: { version: string } }>(
+  app.post(
     "/api/admin/update/approve",
     {
       schema: {
         summary: "Approve an offered release; owld applies it",
-        tags: ["admin"],
-        body: {
-          type: "object",
-          additionalProperties: false,
-          required: ["version"],
-          properties: { version: { type: "string", minLength: 1, maxLength: 100 } },
-          examples: [{ version: "1.1.0" }],
-        },
-        response: { 202: accepted, 404: { $ref: "Problem#" }, 409: { $ref: "Problem#" } },
+        tags,
+        body: updateApproval,
+        response: { 202: approvalAccepted },
       },
     },
-    async (request, reply) => {
-      administratorOf(request);
+    async (request) => {
       const { version } = request.body;
       const id = deps.random.uuid();
-      const answer = await onceOnly(deps, request, { status: 202, body: { approvalId: id } }, async (sql) => {
+      return onceOnly(deps, request, { approvalId: id }, async (sql) => {
         const offers = await listOffers(sql);
-        if (!offers.some((offer) => offer.version === version)) {
-          throw new OwlError("release.notFound", `No release ${version} is offered.`, {
-            next: "Stage it: owlctl update --stage ARCHIVE.",
-          });
-        }
+        if (!offers.some((offer) => offer.version === version)) throw failure("release.notFound", { version });
         await approve(sql, request, { id, kind: "update", version, services: null });
       });
-      return reply.code(answer.status).send(answer.body);
     },
   );
 
-  app.post<{ Body: { services?: readonly string[] } | undefined }>(
+  app.post(
     "/api/admin/restart",
     {
       schema: {
         summary: "Ask for a surge restart; owld does it",
-        tags: ["admin"],
-        body: {
-          anyOf: [
-            { type: "null" },
-            {
-              type: "object",
-              additionalProperties: false,
-              properties: {
-                services: { type: "array", maxItems: 50, items: { type: "string", minLength: 1, maxLength: 64 } },
-              },
-            },
-          ],
-        },
-        response: { 202: accepted, 409: { $ref: "Problem#" } },
+        tags,
+        body: restartRequest,
+        response: { 202: approvalAccepted },
       },
     },
-    async (request, reply) => {
-      administratorOf(request);
+    async (request) => {
       const id = deps.random.uuid();
       const named = request.body?.services ?? [];
-      const answer = await onceOnly(deps, request, { status: 202, body: { approvalId: id } }, async (sql) => {
-        const services = named.length > 0 ? named : null;
-        await approve(sql, request, { id, kind: "restart", version: null, services });
-      });
-      return reply.code(answer.status).send(answer.body);
+      const services = named.length > 0 ? named : null;
+      return onceOnly(deps, request, { approvalId: id }, (sql) =>
+        approve(sql, request, { id, kind: "restart", version: null, services }),
+      );
     },
   );
 
-  app.get<{ Querystring: { before?: string } }>(
+  app.get(
     "/api/admin/audit",
     {
       schema: {
         summary: "Who did what from where, newest first",
-        tags: ["admin"],
-        querystring: { type: "object", properties: { before: { type: "string", pattern: "^[0-9]{1,15}$" } } },
-        response: { 200: open, 403: { $ref: "Problem#" } },
+        tags,
+        querystring: auditQuery,
+        response: { 200: auditTrail },
       },
     },
     async (request) => {
-      administratorOf(request);
-      const before = request.query.before === undefined ? null : Number(request.query.before);
-      return { items: await listAudit(deps.db, before, 100) };
+      const { before } = request.query;
+      return { items: await listAudit(deps.db, before === undefined ? null : Number(before), 100) };
     },
   );
 };

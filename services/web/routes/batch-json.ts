@@ -1,45 +1,13 @@
-// A batch and its items as the API tells them, and their schemas.
+// A batch and its items as the API tells them.
 
+import type { z } from "zod";
 import { batchProgress } from "../../core/batch-progress.ts";
+import type { batch, batchItem } from "../../core/wire/batch.ts";
 import type { BatchItemRow, BatchRow } from "../../db/batches.ts";
 import type { StreamEvent } from "../event-stream.ts";
 
-const count = { type: "integer", minimum: 0 } as const;
-
-export const batchSchema = {
-  type: "object",
-  additionalProperties: true,
-  properties: {
-    id: { type: "string" },
-    kind: { type: "string" },
-    state: { type: "string", enum: ["running", "paused", "done", "failed", "cancelled"] },
-    counts: {
-      type: "object",
-      properties: { queued: count, running: count, done: count, failed: count, cancelled: count },
-    },
-    total: count,
-    skippedCount: count,
-    progress: { type: "number", description: "0 to 1; 1 only when nothing is left." },
-    throughput: {
-      type: ["number", "null"],
-      description: "Items a second over the last finished ones, active time only.",
-    },
-    etaSeconds: {
-      type: ["integer", "null"],
-      description: "null before 3 finished items (or 5 %), while paused, at the end.",
-    },
-    etaRangeSeconds: {
-      type: ["object", "null"],
-      properties: { from: { type: "integer" }, to: { type: "integer" } },
-    },
-    createdAt: { type: "string" },
-    movedAt: { type: ["string", "null"], description: "When something last moved." },
-    endedAt: { type: ["string", "null"] },
-  },
-} as const;
-
 /** The wire form of a batch. */
-export function batchJson(row: BatchRow): Record<string, unknown> {
+export function batchJson(row: BatchRow): z.input<typeof batch> {
   return {
     id: row.id,
     kind: row.kind,
@@ -50,9 +18,9 @@ export function batchJson(row: BatchRow): Record<string, unknown> {
     skippedCount: row.skippedCount,
     ...batchProgress(row),
     activeSeconds: Math.round(row.activeMs / 1_000),
-    createdAt: row.createdAt.toISOString(),
-    movedAt: row.movedAt?.toISOString() ?? null,
-    endedAt: row.endedAt?.toISOString() ?? null,
+    createdAt: row.createdAt,
+    movedAt: row.movedAt,
+    endedAt: row.endedAt,
   };
 }
 
@@ -68,7 +36,7 @@ export function batchEvent(row: BatchRow): StreamEvent {
   return { id, event: isBatchOver(row) ? "end" : "state", data: batchJson(row) };
 }
 
-export function batchItemJson(row: BatchItemRow): Record<string, unknown> {
+export function batchItemJson(row: BatchItemRow): z.input<typeof batchItem> {
   return {
     id: row.id,
     transcriptionId: row.id,
@@ -81,7 +49,7 @@ export function batchItemJson(row: BatchItemRow): Record<string, unknown> {
     secondsTotal: row.secondsTotal,
     secondsDone: row.secondsDone,
     attempt: row.attempt,
-    movedAt: row.movedAt.toISOString(),
-    endedAt: row.endedAt?.toISOString() ?? null,
+    movedAt: row.movedAt,
+    endedAt: row.endedAt,
   };
 }

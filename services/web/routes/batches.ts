@@ -1,27 +1,29 @@
 // Batches: plan (writes nothing), enqueue (one transaction, 202), observe (counts from one query; a resumable stream),
 // and cancel, retry, pause, resume. All are the asking account's own.
 
-import { OwlError } from "../../../config/errors.ts";
-import { ITEM_STATES, type ItemState } from "../../core/batch-progress.ts";
+import {
+  batch,
+  batchAccepted,
+  batchItemPage,
+  batchItemQuery,
+  batchPage,
+  batchPlan,
+  batchRequest,
+  skippedPage,
+} from "../../core/wire/batch.ts";
+import { failure } from "../../core/wire/errors.ts";
+import { page, withId } from "../../core/wire/parts.ts";
 import { type BatchRow, findBatch, listBatches, listBatchItems, listSkipped } from "../../db/batches.ts";
 import { createAccountGate } from "../account-limits.ts";
-import {
-  actOnBatch,
-  BATCH_ACTS,
-  type BatchRequest,
-  batchRequestSchema,
-  enqueueBatch,
-  planRequest,
-} from "../batch-requests.ts";
+import { actOnBatch, BATCH_ACTS, enqueueBatch, planRequest } from "../batch-requests.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
 import { leavingSignal } from "../leaving.ts";
 import { accountOf } from "../sessions.ts";
-import { batchEvent, batchItemJson, batchJson, batchSchema, isBatchOver } from "./batch-json.ts";
-import { cursorOf, onePage, pageQuery, readPage } from "./paging.ts";
-import { listOf, loose } from "./schemas.ts";
-import { idParams } from "./turn-json.ts";
+import { batchEvent, batchItemJson, batchJson, isBatchOver } from "./batch-json.ts";
+import { cursorOf, onePage, readPage } from "./paging.ts";
 
+const tags = ["batches"];
 /** Ten thousand paths in one request. */
 const BODY_LIMIT = 10 * 2 ** 20;
 const STREAM_POLL_MS = 5_000;
@@ -29,32 +31,21 @@ const STREAM_POLL_MS = 5_000;
 export const batchRoutes: Routes = (app, deps) => {
   const find = async (id: string, accountId: string): Promise<BatchRow> => {
     const row = await findBatch(deps.db, id, accountId);
-    if (!row) throw new OwlError("batch.notFound", "There is no such batch.");
+    if (!row) throw failure("batch.notFound");
     return row;
   };
 
   const plans = createAccountGate("searches", deps.config.limits.searches);
 
-  app.post<{ Body: BatchRequest }>(
+  app.post(
     "/api/batches/plan",
     {
       bodyLimit: BODY_LIMIT,
       schema: {
         summary: "What a batch would do: its items, what is skipped and why, how long; writes nothing",
-        tags: ["batches"],
-        body: batchRequestSchema,
-        response: {
-          200: {
-            type: "object",
-            properties: {
-              items: { type: "array", items: loose },
-              skipped: { type: "array", items: loose },
-              count: { type: "integer" },
-              estimateSeconds: { type: "number" },
-            },
-          },
-          403: { $ref: "Problem#" },
-        },
+        tags,
+        body: batchRequest,
+        response: { 200: batchPlan },
       },
     },
     async (request, reply) => {
@@ -64,20 +55,11 @@ export const batchRoutes: Routes = (app, deps) => {
     },
   );
 
-  app.post<{ Body: BatchRequest }>(
+  app.post(
     "/api/batches",
     {
       bodyLimit: BODY_LIMIT,
-      schema: {
-        summary: "Enqueue a batch",
-        tags: ["batches"],
-        headers: { type: "object", properties: { "idempotency-key": { type: "string" } } },
-        body: batchRequestSchema,
-        response: {
-          202: { type: "object", properties: { batchId: { type: "string", format: "uuid" } } },
-          403: { $ref: "Problem#" },
-        },
-      },
+      schema: { summary: "Enqueue a batch", tags, body: batchRequest, response: { 202: batchAccepted } },
     },
     async (request, reply) => {
       const accountId = accountOf(request).id;
@@ -88,50 +70,35 @@ export const batchRoutes: Routes = (app, deps) => {
       const planned = await plans
         .within(accountId, () => planRequest(deps, accountId, request.body, left))
         .catch((error: unknown) => ({ error }));
-      const answer = await onceOnly(deps, request, { status: 202, body: { batchId } }, async (sql) => {
+      return onceOnly(deps, request, { batchId }, async (sql) => {
         if ("error" in planned) throw planned.error;
         await enqueueBatch(deps, sql, { id: batchId, accountId, request: request.body, planned });
       });
-      return reply.code(answer.status).send(answer.body);
     },
   );
 
-  app.get<{ Querystring: { limit?: string; next?: string } }>(
+  app.get(
     "/api/batches",
-    {
-      schema: {
-        summary: "One's batches, newest first",
-        tags: ["batches"],
-        querystring: { type: "object", properties: pageQuery },
-        response: { 200: listOf(batchSchema) },
-      },
-    },
+    { schema: { summary: "One's batches, newest first", tags, querystring: page, response: { 200: batchPage } } },
     async (request) => {
       const accountId = accountOf(request).id;
       return await onePage(request.query, (page) => listBatches(deps.db, { accountId, ...page }), batchJson);
     },
   );
 
-  app.get<{ Params: { id: string } }>(
+  app.get(
     "/api/batches/:id",
-    {
-      schema: {
-        summary: "State, counts, progress",
-        tags: ["batches"],
-        params: idParams,
-        response: { 200: batchSchema },
-      },
-    },
+    { schema: { summary: "State, counts, progress", tags, params: withId, response: { 200: batch } } },
     async (request) => batchJson(await find(request.params.id, accountOf(request).id)),
   );
 
-  app.get<{ Params: { id: string } }>(
+  app.get(
     "/api/batches/:id/events",
     {
       schema: {
         summary: "Event stream: the batch's state whenever it moved, `end` at last; Last-Event-ID resumes",
-        tags: ["batches"],
-        params: idParams,
+        tags,
+        params: withId,
       },
     },
     async (request, reply) => {
@@ -152,46 +119,43 @@ export const batchRoutes: Routes = (app, deps) => {
     },
   );
 
-  app.get<{ Params: { id: string }; Querystring: { limit?: string; next?: string; state?: ItemState } }>(
+  app.get(
     "/api/batches/:id/items",
     {
       schema: {
         summary: "Items in the plan's order",
-        tags: ["batches"],
-        params: idParams,
-        querystring: {
-          type: "object",
-          properties: { ...pageQuery, state: { type: "string", enum: [...ITEM_STATES] } },
-        },
-        response: { 200: listOf(loose) },
+        tags,
+        params: withId,
+        querystring: batchItemQuery,
+        response: { 200: batchItemPage },
       },
     },
     async (request) => {
       const { id } = await find(request.params.id, accountOf(request).id);
-      const page = readPage(request.query);
+      const { limit, after } = readPage(request.query);
       const rows = await listBatchItems(deps.db, {
         batchId: id,
         state: request.query.state ?? null,
-        afterPosition: page.after ? Number(page.after[0]) : -1,
-        limit: page.limit + 1,
+        afterPosition: after ? Number(after[0]) : -1,
+        limit: limit + 1,
       });
-      const items = rows.slice(0, page.limit);
+      const items = rows.slice(0, limit);
       const last = items.at(-1);
       return {
         items: items.map(batchItemJson),
-        next: rows.length > page.limit && last ? cursorOf(last.position, last.id) : null,
+        next: rows.length > limit && last ? cursorOf(last.position, last.id) : null,
       };
     },
   );
 
-  app.get<{ Params: { id: string } }>(
+  app.get(
     "/api/batches/:id/skipped",
     {
       schema: {
         summary: "Files the plan left out, each with its reason",
-        tags: ["batches"],
-        params: idParams,
-        response: { 200: listOf(loose) },
+        tags,
+        params: withId,
+        response: { 200: skippedPage },
       },
     },
     async (request) => {
@@ -201,23 +165,20 @@ export const batchRoutes: Routes = (app, deps) => {
   );
 
   for (const act of BATCH_ACTS) {
-    app.post<{ Params: { id: string } }>(
+    app.post(
       `/api/batches/:id/${act}`,
       {
         schema: {
           summary: `${act[0]?.toUpperCase()}${act.slice(1)} the batch`,
-          tags: ["batches"],
-          params: idParams,
-          response: {
-            202: { type: "object", properties: { batchId: { type: "string" } } },
-            409: { $ref: "Problem#" },
-          },
+          tags,
+          params: withId,
+          response: { 202: batchAccepted },
         },
       },
-      async (request, reply) => {
+      async (request) => {
         const row = await find(request.params.id, accountOf(request).id);
         await actOnBatch(deps, row, act);
-        return reply.code(202).send({ batchId: row.id });
+        return { batchId: row.id };
       },
     );
   }

@@ -1,8 +1,17 @@
 // Conversations: list, make, show with turns, rename/pin/archive, delete. All are the asking account's own.
 
-import { OwlError } from "../../../config/errors.ts";
+import type { z } from "zod";
 import {
-  type ConversationListRow,
+  conversation,
+  conversationChange,
+  conversationPage,
+  conversationQuery,
+  conversationWithTurns,
+  newConversation,
+} from "../../core/wire/conversation.ts";
+import { failure } from "../../core/wire/errors.ts";
+import { nothing, withId } from "../../core/wire/parts.ts";
+import {
   type ConversationRow,
   changeConversation,
   deleteConversation,
@@ -15,132 +24,69 @@ import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
 import { askToStop } from "../job-requests.ts";
 import { accountOf } from "../sessions.ts";
-import { cursorOf, pageQuery, readPage } from "./paging.ts";
-import { idParams, turnJson, turnSchema } from "./turn-json.ts";
+import { onePage } from "./paging.ts";
+import { turnJson } from "./turns.ts";
 
-const notFound = () => new OwlError("conversation.notFound", "There is no such conversation.");
+const tags = ["conversations"];
+const notFound = () => failure("conversation.notFound");
 
-const conversationSchema = {
-  type: "object",
-  additionalProperties: true,
-  properties: {
-    id: { type: "string" },
-    title: { type: "string" },
-    pinned: { type: "boolean" },
-    archived: { type: "boolean" },
-    createdAt: { type: "string" },
-    updatedAt: { type: "string" },
-    turnState: { type: ["string", "null"], description: "State of the newest turn." },
-  },
-} as const;
-
-function conversationJson(row: ConversationRow): Record<string, unknown> {
-  return {
-    id: row.id,
-    title: row.title,
-    pinned: row.pinnedAt !== null,
-    archived: row.archivedAt !== null,
-    createdAt: row.createdAt.toISOString(),
-    updatedAt: row.updatedAt.toISOString(),
-  };
-}
+const conversationJson = (row: ConversationRow): z.input<typeof conversation> => ({
+  id: row.id,
+  title: row.title,
+  pinned: row.pinnedAt !== null,
+  archived: row.archivedAt !== null,
+  createdAt: row.createdAt,
+  updatedAt: row.updatedAt,
+});
 
 export const conversationRoutes: Routes = (app, deps) => {
-  app.get<{ Querystring: { limit?: string; next?: string; search?: string; archived?: string } }>(
+  app.get(
     "/api/conversations",
     {
       schema: {
         summary: "One's conversations, newest activity first",
-        tags: ["conversations"],
-        querystring: {
-          type: "object",
-          properties: {
-            ...pageQuery,
-            search: { type: "string", maxLength: 200 },
-            archived: { type: "string", enum: ["true", "false"] },
-          },
-        },
-        response: {
-          200: {
-            type: "object",
-            properties: {
-              items: { type: "array", items: conversationSchema },
-              next: { type: ["string", "null"] },
-            },
-          },
-        },
+        tags,
+        querystring: conversationQuery,
+        response: { 200: conversationPage },
       },
     },
     async (request) => {
-      const page = readPage(request.query);
-      const rows = await listConversations(deps.db, {
+      const { query } = request;
+      const filter = {
         accountId: accountOf(request).id,
-        archived: request.query.archived === "true",
-        search: request.query.search?.trim() || null,
-        before: page.after ? { cursor: page.after[0], id: page.after[1] } : null,
-        limit: page.limit + 1,
-      });
-      const items = rows.slice(0, page.limit);
-      const last = items.at(-1);
-      return {
-        items: items.map((row: ConversationListRow) => ({ ...conversationJson(row), turnState: row.turnState })),
-        next: rows.length > page.limit && last ? cursorOf(last.cursor, last.id) : null,
+        archived: query.archived === "true",
+        search: query.search?.trim() || null,
       };
+      return onePage(
+        query,
+        (page) => listConversations(deps.db, { ...filter, ...page }),
+        (row) => ({ ...conversationJson(row), turnState: row.turnState }),
+      );
     },
   );
 
-  app.post<{ Body: { title?: string } | undefined }>(
+  app.post(
     "/api/conversations",
-    {
-      schema: {
-        summary: "Begin a conversation",
-        tags: ["conversations"],
-        body: {
-          anyOf: [
-            { type: "null" },
-            {
-              type: "object",
-              additionalProperties: false,
-              properties: { title: { type: "string", maxLength: 200 } },
-            },
-          ],
-        },
-        response: { 201: conversationSchema },
-      },
-    },
-    async (request, reply) => {
+    { schema: { summary: "Begin a conversation", tags, body: newConversation, response: { 201: conversation } } },
+    async (request) => {
       const id = deps.random.uuid();
       const title = request.body?.title ?? "";
       const now = new Date(deps.clock.now());
-      const body = conversationJson({
-        id,
-        title,
-        pinnedAt: null,
-        archivedAt: null,
-        createdAt: now,
-        updatedAt: now,
-      });
-      const answer = await onceOnly(deps, request, { status: 201, body }, async (sql) => {
+      const made = { id, title, pinnedAt: null, archivedAt: null, createdAt: now, updatedAt: now };
+      return onceOnly(deps, request, conversationJson(made), async (sql) => {
         await insertConversation(sql, { id, accountId: accountOf(request).id, title });
       });
-      return reply.code(answer.status).send(answer.body);
     },
   );
 
-  app.get<{ Params: { id: string } }>(
+  app.get(
     "/api/conversations/:id",
     {
       schema: {
         summary: "A conversation with its turns and their states",
-        tags: ["conversations"],
-        params: idParams,
-        response: {
-          200: {
-            ...conversationSchema,
-            properties: { ...conversationSchema.properties, turns: { type: "array", items: turnSchema } },
-          },
-          404: { $ref: "Problem#" },
-        },
+        tags,
+        params: withId,
+        response: { 200: conversationWithTurns },
       },
     },
     async (request) => {
@@ -156,24 +102,15 @@ export const conversationRoutes: Routes = (app, deps) => {
     },
   );
 
-  app.patch<{ Params: { id: string }; Body: { title?: string; pinned?: boolean; archived?: boolean } }>(
+  app.patch(
     "/api/conversations/:id",
     {
       schema: {
         summary: "Rename, pin, archive",
-        tags: ["conversations"],
-        params: idParams,
-        body: {
-          type: "object",
-          additionalProperties: false,
-          minProperties: 1,
-          properties: {
-            title: { type: "string", minLength: 1, maxLength: 200 },
-            pinned: { type: "boolean" },
-            archived: { type: "boolean" },
-          },
-        },
-        response: { 200: conversationSchema, 404: { $ref: "Problem#" } },
+        tags,
+        params: withId,
+        body: conversationChange,
+        response: { 200: conversation },
       },
     },
     async (request) => {
@@ -183,23 +120,22 @@ export const conversationRoutes: Routes = (app, deps) => {
     },
   );
 
-  app.delete<{ Params: { id: string } }>(
+  app.delete(
     "/api/conversations/:id",
     {
       schema: {
         summary: "Delete a conversation; its running turn is stopped",
-        tags: ["conversations"],
-        params: idParams,
-        response: { 204: { type: "null" }, 404: { $ref: "Problem#" } },
+        tags,
+        params: withId,
+        response: { 204: nothing },
       },
     },
-    async (request, reply) => {
+    async (request) => {
       await deps.db.transaction(async (sql) => {
         const open = await deleteConversation(sql, request.params.id, accountOf(request).id);
         if (!open) throw notFound();
         for (const turn of open) await askToStop(sql, "chat", turn.id);
       });
-      return reply.code(204).send();
     },
   );
 };

@@ -1,5 +1,6 @@
 // One stream per browser: all of the account's turns as they go on, and marks of long work that moved.
 
+import { z } from "zod";
 import { findSession } from "../../db/accounts.ts";
 import { createAccountFeeds } from "../account-feeds.ts";
 import type { Routes } from "../deps.ts";
@@ -17,7 +18,7 @@ export const eventRoutes: Routes = (app, deps) => {
           "`hello` lists the running turns; `delta`, `tool`, `state` and `end` carry turnId, conversationId and seq " +
           "(each turn's events are numbered without gaps); `changed` names long work that moved.",
         tags: ["events"],
-        querystring: { type: "object", properties: { lastEventId: { type: "string", maxLength: 25_000 } } },
+        querystring: z.object({ lastEventId: z.string().max(25_000).optional() }),
       },
     },
     async (request, reply) => {

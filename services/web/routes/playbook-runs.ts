@@ -1,7 +1,10 @@
 // Runs of playbooks: look, follow, stop. A step that was begun and has no end is told as `unknown` once its run ended.
 
-import { OwlError } from "../../../config/errors.ts";
+import type { z } from "zod";
 import { shownStepState } from "../../core/playbook.ts";
+import { failure } from "../../core/wire/errors.ts";
+import { withId } from "../../core/wire/parts.ts";
+import { type run, runPage, runQuery, runStopped, runWithSteps } from "../../core/wire/playbook.ts";
 import {
   findPlaybookRun,
   listPlaybookRuns,
@@ -12,11 +15,11 @@ import {
 import type { Routes } from "../deps.ts";
 import { stopJob } from "../job-requests.ts";
 import { accountOf } from "../sessions.ts";
-import { cursorOf, pageQuery, readPage } from "./paging.ts";
-import { listOf, loose, problem } from "./schemas.ts";
-import { idParams } from "./turn-json.ts";
+import { onePage } from "./paging.ts";
 
-function runJson(row: PlaybookRunRow): Record<string, unknown> {
+const tags = ["playbooks"];
+
+function runJson(row: PlaybookRunRow): z.input<typeof run> {
   return {
     id: row.id,
     playbookId: row.playbookId,
@@ -25,13 +28,13 @@ function runJson(row: PlaybookRunRow): Record<string, unknown> {
     message: row.message,
     stoppedAtStep: row.stoppedAtStep,
     stopRequested: row.stopRequested,
-    createdAt: row.createdAt.toISOString(),
-    claimedAt: row.claimedAt?.toISOString() ?? null,
-    endedAt: row.endedAt?.toISOString() ?? null,
+    createdAt: row.createdAt,
+    claimedAt: row.claimedAt,
+    endedAt: row.endedAt,
   };
 }
 
-function withSteps(row: PlaybookRunRow, stored: readonly StepRow[]): Record<string, unknown> {
+function withSteps(row: PlaybookRunRow, stored: readonly StepRow[]): z.input<typeof runWithSteps> {
   const byPosition = new Map(stored.map((step) => [step.position, step]));
   const steps = row.steps.map((step, position) => {
     const begun = byPosition.get(position);
@@ -42,8 +45,8 @@ function withSteps(row: PlaybookRunRow, stored: readonly StepRow[]): Record<stri
       input: begun?.input ?? step.input,
       output: begun?.output ?? null,
       message: begun?.message ?? null,
-      startedAt: begun?.startedAt.toISOString() ?? null,
-      endedAt: begun?.endedAt?.toISOString() ?? null,
+      startedAt: begun?.startedAt ?? null,
+      endedAt: begun?.endedAt ?? null,
     };
   });
   return { ...runJson(row), steps };
@@ -52,53 +55,37 @@ function withSteps(row: PlaybookRunRow, stored: readonly StepRow[]): Record<stri
 export const playbookRunRoutes: Routes = (app, deps) => {
   const find = async (id: string, accountId: string): Promise<PlaybookRunRow> => {
     const row = await findPlaybookRun(deps.db, id, accountId);
-    if (!row) throw new OwlError("run.notFound", "There is no such run.");
+    if (!row) throw failure("run.notFound");
     return row;
   };
-  const withId = { tags: ["playbooks"], params: idParams } as const;
 
-  app.get<{ Querystring: { limit?: string; next?: string; playbookId?: string } }>(
+  app.get(
     "/api/playbook-runs",
-    {
-      schema: {
-        summary: "One's runs, newest first",
-        tags: ["playbooks"],
-        querystring: {
-          type: "object",
-          properties: { ...pageQuery, playbookId: { type: "string", format: "uuid" } },
-        },
-        response: { 200: listOf(loose) },
-      },
-    },
+    { schema: { summary: "One's runs, newest first", tags, querystring: runQuery, response: { 200: runPage } } },
     async (request) => {
-      const page = readPage(request.query);
-      const rows = await listPlaybookRuns(deps.db, {
-        accountId: accountOf(request).id,
-        playbookId: request.query.playbookId ?? null,
-        before: page.after ? { cursor: page.after[0], id: page.after[1] } : null,
-        limit: page.limit + 1,
-      });
-      const items = rows.slice(0, page.limit);
-      const last = items.at(-1);
-      return {
-        items: items.map(runJson),
-        next: rows.length > page.limit && last ? cursorOf(last.cursor, last.id) : null,
-      };
+      const filter = { accountId: accountOf(request).id, playbookId: request.query.playbookId ?? null };
+      return onePage(request.query, (page) => listPlaybookRuns(deps.db, { ...filter, ...page }), runJson);
     },
   );
 
-  app.get<{ Params: { id: string } }>(
+  app.get(
     "/api/playbook-runs/:id",
-    { schema: { ...withId, summary: "A run and its steps", response: { 200: loose, 404: problem } } },
+    { schema: { summary: "A run and its steps", tags, params: withId, response: { 200: runWithSteps } } },
     async (request) => {
       const row = await find(request.params.id, accountOf(request).id);
       return withSteps(row, await listSteps(deps.db, row.id));
     },
   );
 
-  app.get<{ Params: { id: string } }>(
+  app.get(
     "/api/playbook-runs/:id/events",
-    { schema: { ...withId, summary: "Event stream: the run whenever it moved, `end` at last; Last-Event-ID resumes" } },
+    {
+      schema: {
+        summary: "Event stream: the run whenever it moved, `end` at last; Last-Event-ID resumes",
+        tags,
+        params: withId,
+      },
+    },
     async (request, reply) => {
       const accountId = accountOf(request).id;
       const { id } = await find(request.params.id, accountId);
@@ -119,19 +106,13 @@ export const playbookRunRoutes: Routes = (app, deps) => {
     },
   );
 
-  app.post<{ Params: { id: string } }>(
+  app.post(
     "/api/playbook-runs/:id/stop",
-    {
-      schema: {
-        ...withId,
-        summary: "Ask for the run to be stopped",
-        response: { 202: { type: "object", properties: { runId: { type: "string" } } }, 404: problem },
-      },
-    },
-    async (request, reply) => {
-      const run = await find(request.params.id, accountOf(request).id);
-      await stopJob(deps, "playbook", run.id);
-      return reply.code(202).send({ runId: run.id });
+    { schema: { summary: "Ask for the run to be stopped", tags, params: withId, response: { 202: runStopped } } },
+    async (request) => {
+      const { id } = await find(request.params.id, accountOf(request).id);
+      await stopJob(deps, "playbook", id);
+      return { runId: id };
     },
   );
 };

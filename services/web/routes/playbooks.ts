@@ -1,7 +1,10 @@
 // Playbooks: write (checked as a whole, each problem with step, field and reason), list, change, delete, run.
 
-import { OwlError } from "../../../config/errors.ts";
+import type { z } from "zod";
 import { checkPlaybook, type PlaybookStep } from "../../core/playbook.ts";
+import { failure } from "../../core/wire/errors.ts";
+import { nothing, page, withId } from "../../core/wire/parts.ts";
+import { newPlaybook, playbook, playbookPage, runAccepted } from "../../core/wire/playbook.ts";
 import { insertPlaybookRun } from "../../db/playbook-runs.ts";
 import {
   changePlaybook,
@@ -14,59 +17,34 @@ import {
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
 import { accountOf } from "../sessions.ts";
-import { onePage, pageQuery } from "./paging.ts";
-import { listOf, loose, problem } from "./schemas.ts";
-import { idParams } from "./turn-json.ts";
+import { onePage } from "./paging.ts";
 
-const notFound = () => new OwlError("playbook.notFound", "There is no such playbook.");
-
-interface PlaybookBody {
-  readonly name: string;
-  readonly steps: readonly PlaybookStep[];
-}
+const tags = ["playbooks"];
+const notFound = () => failure("playbook.notFound");
 
 /** The playbook of a body. Throws `playbook.invalid` with every problem. */
-function readPlaybook(body: unknown): PlaybookBody {
+function readPlaybook(body: unknown): { readonly name: string; readonly steps: readonly PlaybookStep[] } {
   const problems = checkPlaybook(body);
   const first = problems[0];
   if (first) {
     const where = [first.step === null ? null : `step ${first.step}`, first.field || null].filter(Boolean).join(", ");
-    throw new OwlError("playbook.invalid", `${where === "" ? "" : `${where}: `}${first.reason}.`, {
-      next: problems.length > 1 ? `There are ${problems.length} problems; data.problems lists them all.` : undefined,
-      data: { problems },
-    });
+    const next =
+      problems.length > 1 ? `There are ${problems.length} problems; data.problems lists them all.` : undefined;
+    const why = where === "" ? first.reason : `${where}: ${first.reason}`;
+    throw failure("playbook.invalid", { why }, { next, data: { problems } });
   }
-  const { name, steps } = body as PlaybookBody;
+  const { name, steps } = body as { readonly name: string; readonly steps: readonly PlaybookStep[] };
   return { name: name.trim(), steps };
 }
 
-function playbookJson(row: PlaybookRow): Record<string, unknown> {
-  return {
-    id: row.id,
-    name: row.name,
-    steps: row.steps,
-    createdAt: row.createdAt.toISOString(),
-    updatedAt: row.updatedAt.toISOString(),
-    lastRun: row.lastRun,
-  };
-}
-
-const bodySchema = {
-  ...loose,
-  examples: [
-    {
-      name: "Report late orders",
-      steps: [
-        { id: "late", tool: "sql", input: { dataSource: "demo", sql: "SELECT count(*) AS n FROM orders" } },
-        {
-          id: "mail",
-          tool: "mail",
-          input: { to: "team@example.org", subject: "Late orders", text: "There are ${steps.late.output.rows[0].n}." },
-        },
-      ],
-    },
-  ],
-} as const;
+const playbookJson = (row: PlaybookRow): z.input<typeof playbook> => ({
+  id: row.id,
+  name: row.name,
+  steps: row.steps,
+  createdAt: row.createdAt,
+  updatedAt: row.updatedAt,
+  lastRun: row.lastRun,
+});
 
 export const playbookRoutes: Routes = (app, deps) => {
   const find = async (id: string, accountId: string): Promise<PlaybookRow> => {
@@ -75,104 +53,83 @@ export const playbookRoutes: Routes = (app, deps) => {
     return row;
   };
 
-  app.get<{ Querystring: { limit?: string; next?: string } }>(
+  app.get(
     "/api/playbooks",
-    {
-      schema: {
-        summary: "One's playbooks, newest first",
-        tags: ["playbooks"],
-        querystring: { type: "object", properties: pageQuery },
-        response: { 200: listOf(loose) },
-      },
-    },
+    { schema: { summary: "One's playbooks, newest first", tags, querystring: page, response: { 200: playbookPage } } },
     async (request) => {
       const accountId = accountOf(request).id;
-      return await onePage(request.query, (page) => listPlaybooks(deps.db, { accountId, ...page }), playbookJson);
+      return onePage(request.query, (asked) => listPlaybooks(deps.db, { accountId, ...asked }), playbookJson);
     },
   );
 
-  app.post<{ Body: unknown }>(
+  app.post(
     "/api/playbooks",
     {
       schema: {
         summary: "Write a playbook: an ordered list of tool calls; inputs refer to ${steps.ID.output.path}",
-        tags: ["playbooks"],
-        body: bodySchema,
-        response: { 201: loose, 400: problem },
+        tags,
+        body: newPlaybook,
+        response: { 201: playbook },
       },
     },
-    async (request, reply) => {
-      const playbook = readPlaybook(request.body);
+    async (request) => {
+      const written = readPlaybook(request.body);
       const id = deps.random.uuid();
       const at = new Date(deps.clock.now());
-      const body = playbookJson({ id, ...playbook, createdAt: at, updatedAt: at, lastRun: null, cursor: "" });
-      const answer = await onceOnly(deps, request, { status: 201, body }, (sql) =>
-        insertPlaybook(sql, { id, accountId: accountOf(request).id, ...playbook }),
+      const made = playbookJson({ id, ...written, createdAt: at, updatedAt: at, lastRun: null, cursor: "" });
+      return onceOnly(deps, request, made, (sql) =>
+        insertPlaybook(sql, { id, accountId: accountOf(request).id, ...written }),
       );
-      return reply.code(answer.status).send(answer.body);
     },
   );
 
-  const withId = { tags: ["playbooks"], params: idParams } as const;
-
-  app.get<{ Params: { id: string } }>(
+  app.get(
     "/api/playbooks/:id",
-    { schema: { ...withId, summary: "A playbook", response: { 200: loose, 404: problem } } },
+    { schema: { summary: "A playbook", tags, params: withId, response: { 200: playbook } } },
     async (request) => playbookJson(await find(request.params.id, accountOf(request).id)),
   );
 
-  app.put<{ Params: { id: string }; Body: unknown }>(
+  app.put(
     "/api/playbooks/:id",
     {
       schema: {
-        ...withId,
         summary: "Write it anew; runs that were asked for keep their steps",
-        body: bodySchema,
-        response: { 200: loose, 400: problem, 404: problem },
+        tags,
+        params: withId,
+        body: newPlaybook,
+        response: { 200: playbook },
       },
     },
     async (request) => {
       const accountId = accountOf(request).id;
-      const playbook = readPlaybook(request.body);
-      if (!(await changePlaybook(deps.db, request.params.id, accountId, playbook))) throw notFound();
+      const written = readPlaybook(request.body);
+      if (!(await changePlaybook(deps.db, request.params.id, accountId, written))) throw notFound();
       return playbookJson(await find(request.params.id, accountId));
     },
   );
 
-  app.delete<{ Params: { id: string } }>(
+  app.delete(
     "/api/playbooks/:id",
-    { schema: { ...withId, summary: "Delete it; its runs stay", response: { 204: { type: "null" }, 404: problem } } },
-    async (request, reply) => {
+    { schema: { summary: "Delete it; its runs stay", tags, params: withId, response: { 204: nothing } } },
+    async (request) => {
       if (!(await deletePlaybook(deps.db, request.params.id, accountOf(request).id))) throw notFound();
-      return reply.code(204).send();
     },
   );
 
-  app.post<{ Params: { id: string } }>(
+  app.post(
     "/api/playbooks/:id/runs",
-    {
-      schema: {
-        ...withId,
-        summary: "Run it: enqueued, 202",
-        headers: { type: "object", properties: { "idempotency-key": { type: "string" } } },
-        response: {
-          202: { type: "object", properties: { runId: { type: "string" }, id: { type: "string" } } },
-          404: problem,
-        },
-      },
-    },
-    async (request, reply) => {
+    { schema: { summary: "Run it: enqueued, 202", tags, params: withId, response: { 202: runAccepted } } },
+    async (request) => {
       const accountId = accountOf(request).id;
       const id = deps.random.uuid();
       const queueJob = deps.random.uuid();
-      const answer = await onceOnly(deps, request, { status: 202, body: { runId: id, id } }, async (sql) => {
-        const playbook = await findPlaybook(sql, request.params.id, accountId);
-        if (!playbook) throw notFound();
-        const { name, steps } = playbook;
-        await insertPlaybookRun(sql, { id, accountId, playbookId: playbook.id, name, steps, queueJob });
+      return onceOnly(deps, request, { runId: id, id }, async (sql) => {
+        const found = await findPlaybook(sql, request.params.id, accountId);
+        if (!found) throw notFound();
+        const { name, steps } = found;
+        await insertPlaybookRun(sql, { id, accountId, playbookId: found.id, name, steps, queueJob });
         await deps.queue.enqueue(sql, "playbook", { id, queueJob });
       });
-      return reply.code(answer.status).send(answer.body);
     },
   );
 };

@@ -1,7 +1,9 @@
 // Signing in and out, and one's own password. Invariant: tries are limited by account and by address, across instances,
 // and an unknown name costs as long as a wrong password.
 
-import { OwlError } from "../../../config/errors.ts";
+import { failure } from "../../core/wire/errors.ts";
+import { nothing } from "../../core/wire/parts.ts";
+import { passwordChange, session, signIn } from "../../core/wire/session.ts";
 import {
   countLoginFailures,
   findAccount,
@@ -26,45 +28,23 @@ const WINDOW_S = 900;
 const PER_ACCOUNT = 10;
 const PER_ADDRESS = 50;
 
-const accountJson = (account: Account) => ({
-  name: account.name,
-  role: account.role,
-  initialPassword: account.initialPassword,
-});
-
-const accountSchema = {
-  type: "object",
-  properties: {
-    name: { type: "string" },
-    role: { type: "string", enum: ["administrator", "member"] },
-    initialPassword: { type: "boolean", description: "True until the account's first password was changed." },
-    language: { type: "string" },
-  },
-} as const;
+const tags = ["session"];
 
 export const sessionRoutes: Routes = (app, deps) => {
+  const sessionJson = ({ name, role, initialPassword }: Omit<Account, "id">) => ({
+    name,
+    role,
+    initialPassword,
+    language: deps.config.language,
+  });
   // Compared against when the name is unknown, so that the answer's time tells nothing.
   const decoy = hashPassword(deps.random.token(16));
 
-  app.post<{ Body: { name: string; password: string } }>(
+  app.post(
     "/api/session",
     {
-      schema: {
-        summary: "Sign in",
-        tags: ["session"],
-        security: [],
-        body: {
-          type: "object",
-          additionalProperties: false,
-          required: ["name", "password"],
-          properties: {
-            name: { type: "string", minLength: 1, maxLength: 64 },
-            password: { type: "string", minLength: 1, maxLength: 1000 },
-          },
-          examples: [{ name: "admin", password: "correct horse battery" }],
-        },
-        response: { 200: accountSchema, 401: { $ref: "Problem#" }, 429: { $ref: "Problem#" } },
-      },
+      config: { access: "public" },
+      schema: { summary: "Sign in", tags, security: [], body: signIn, response: { 200: session } },
     },
     async (request, reply) => {
       const name = request.body.name.toLowerCase();
@@ -74,10 +54,7 @@ export const sessionRoutes: Routes = (app, deps) => {
         (failures.get(subjects[0] as string) ?? 0) >= PER_ACCOUNT ||
         (failures.get(subjects[1] as string) ?? 0) >= PER_ADDRESS
       ) {
-        throw new OwlError("session.tooMany", "Too many failed tries.", {
-          next: "Wait a quarter of an hour, then try again.",
-          data: { retryAfterS: WINDOW_S },
-        });
+        throw failure("session.tooMany", {}, { data: { retryAfterS: WINDOW_S } });
       }
       const account = await findAccount(deps.db, name);
       const right = await isPassword(request.body.password, account?.passwordHash ?? (await decoy));
@@ -89,7 +66,7 @@ export const sessionRoutes: Routes = (app, deps) => {
           address: request.ip,
           action: "session.refused",
         });
-        throw new OwlError("session.wrong", "Name or password is wrong.");
+        throw failure("session.wrong");
       }
       await forgetLoginFailures(deps.db, [subjects[0] as string]);
       await closeSession(deps, request, reply);
@@ -100,55 +77,36 @@ export const sessionRoutes: Routes = (app, deps) => {
         address: request.ip,
         action: "session.opened",
       });
-      return { ...accountJson(account), language: deps.config.language };
+      return sessionJson(account);
     },
   );
 
-  app.get(
-    "/api/session",
-    {
-      schema: {
-        summary: "Who am I",
-        tags: ["session"],
-        response: { 200: accountSchema, 401: { $ref: "Problem#" } },
-      },
-    },
-    async (request) => ({ ...accountJson(accountOf(request)), language: deps.config.language }),
+  app.get("/api/session", { schema: { summary: "Who am I", tags, response: { 200: session } } }, async (request) =>
+    sessionJson(accountOf(request)),
   );
 
   app.delete(
     "/api/session",
-    { schema: { summary: "Sign out", tags: ["session"], response: { 204: { type: "null" } } } },
-    async (request, reply) => {
-      await closeSession(deps, request, reply);
-      return reply.code(204).send();
-    },
+    { schema: { summary: "Sign out", tags, response: { 204: nothing } } },
+    async (request, reply) => closeSession(deps, request, reply),
   );
 
-  app.put<{ Body: { password: string; newPassword: string } }>(
+  app.put(
     "/api/session/password",
     {
       schema: {
         summary: "Change one's own password; other sessions are signed out",
-        tags: ["session"],
-        body: {
-          type: "object",
-          additionalProperties: false,
-          required: ["password", "newPassword"],
-          properties: {
-            password: { type: "string", minLength: 1, maxLength: 1000 },
-            newPassword: { type: "string", minLength: 1, maxLength: 1000 },
-          },
-        },
-        response: { 204: { type: "null" }, 400: { $ref: "Problem#" }, 401: { $ref: "Problem#" } },
+        tags,
+        body: passwordChange,
+        response: { 204: nothing },
       },
     },
-    async (request, reply) => {
+    async (request) => {
       const account = accountOf(request);
       const found = await findAccount(deps.db, account.name);
       if (!found || !(await isPassword(request.body.password, found.passwordHash))) {
         await recordLoginFailure(deps.db, [`account:${account.name}`]);
-        throw new OwlError("session.wrong", "The present password is wrong.");
+        throw failure("session.wrong#present");
       }
       checkPassword(request.body.newPassword);
       const keep = hashSessionId(request.cookies[SESSION_COOKIE] ?? "");
@@ -159,7 +117,6 @@ export const sessionRoutes: Routes = (app, deps) => {
         address: request.ip,
         action: "password.changed",
       });
-      return reply.code(204).send();
     },
   );
 };

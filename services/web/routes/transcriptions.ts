@@ -1,9 +1,20 @@
 // Transcriptions: ask for one recording's text, follow it segment by segment, hear it, take it as text or subtitles.
 
 import { stat } from "node:fs/promises";
-import { OwlError } from "../../../config/errors.ts";
+import type { z } from "zod";
 import { nameOf } from "../../core/batch-plan.ts";
 import { type Segment, subtitles, transcriptText } from "../../core/transcript.ts";
+import { failure } from "../../core/wire/errors.ts";
+import { page, withId } from "../../core/wire/parts.ts";
+import {
+  formatQuery,
+  type TranscriptionRequest,
+  transcript,
+  type transcription,
+  transcriptionAccepted,
+  transcriptionPage,
+  transcriptionRequest,
+} from "../../core/wire/transcription.ts";
 import {
   findTranscription,
   insertTranscription,
@@ -20,17 +31,11 @@ import { stopJob, transcribeAgain } from "../job-requests.ts";
 import { sendMedia } from "../media.ts";
 import { accountOf } from "../sessions.ts";
 import { uploadFile } from "../upload-files.ts";
-import { onePage, pageQuery } from "./paging.ts";
-import { listOf, loose, problem } from "./schemas.ts";
-import { idParams } from "./turn-json.ts";
+import { onePage } from "./paging.ts";
 
-interface TranscriptionBody {
-  readonly uploadId?: string;
-  readonly path?: string;
-  readonly language?: string;
-}
+const tags = ["transcriptions"];
 
-function rowJson(row: TranscriptionRow): Record<string, unknown> {
+function rowJson(row: TranscriptionRow): z.input<typeof transcription> {
   const share = row.secondsTotal ? Math.min(1, row.secondsDone / row.secondsTotal) : 0;
   return {
     id: row.id,
@@ -46,9 +51,9 @@ function rowJson(row: TranscriptionRow): Record<string, unknown> {
     secondsDone: row.secondsDone,
     segmentsTotal: row.segmentsTotal,
     stopRequested: row.stopRequested,
-    createdAt: row.createdAt.toISOString(),
-    movedAt: row.movedAt.toISOString(),
-    endedAt: row.endedAt?.toISOString() ?? null,
+    createdAt: row.createdAt,
+    movedAt: row.movedAt,
+    endedAt: row.endedAt,
   };
 }
 
@@ -63,80 +68,62 @@ const FORMATS = { txt: "text/plain", srt: "application/x-subrip", vtt: "text/vtt
 export const transcriptionRoutes: Routes = (app, deps) => {
   const find = async (id: string, accountId: string): Promise<TranscriptionRow> => {
     const row = await findTranscription(deps.db, id, accountId);
-    if (!row) throw new OwlError("transcription.notFound", "There is no such transcription.");
+    if (!row) throw failure("transcription.notFound");
     return row;
   };
-  const withId = { tags: ["transcriptions"], params: idParams } as const;
-  const accepted = {
-    type: "object",
-    properties: { transcriptionId: { type: "string" }, id: { type: "string" } },
-  } as const;
-
   /** The file a body names. Throws `upload.notFound`, `path.outside`, `path.notFound`, `transcription.invalid`. */
-  async function sourceOf(body: TranscriptionBody, accountId: string) {
+  async function sourceOf(body: TranscriptionRequest, accountId: string) {
     if ((body.uploadId === undefined) === (body.path === undefined)) {
-      throw new OwlError("transcription.invalid", "Name either uploadId or path.");
+      throw failure("transcription.invalid");
     }
     if (body.uploadId !== undefined) {
       const upload = await findUpload(deps.db, body.uploadId, accountId);
-      if (!upload) throw new OwlError("upload.notFound", "There is no such upload.");
+      if (!upload) throw failure("upload.notFound");
       if (upload.completedAt === null) {
-        throw new OwlError("upload.conflict", "The upload is not complete.", { data: { offset: upload.bytes } });
+        throw failure("upload.conflict#open", {}, { data: { offset: upload.bytes } });
       }
       return { uploadId: upload.id, path: null, name: upload.name, bytes: upload.bytes };
     }
     const roots = deps.config.archiveRoots;
     const path = await resolveInside(body.path ?? "", roots);
     const file = await stat(path).catch(() => null);
-    if (!file?.isFile() || (await recordingType(path)) === null) {
-      throw new OwlError("transcription.invalid", "This is not an audio or video file.");
-    }
+    if (!file?.isFile() || (await recordingType(path)) === null) throw failure("transcription.invalid#type");
     return { uploadId: null, path, name: nameOf(path), bytes: file.size };
   }
 
-  app.post<{ Body: TranscriptionBody }>(
+  app.post(
     "/api/transcriptions",
     {
       schema: {
         summary: "Transcribe an upload, or a file inside an archive root",
-        tags: ["transcriptions"],
-        headers: { type: "object", properties: { "idempotency-key": { type: "string" } } },
-        body: {
-          type: "object",
-          additionalProperties: false,
-          properties: {
-            uploadId: { type: "string", format: "uuid" },
-            path: { type: "string", minLength: 1, maxLength: 4096 },
-            language: { type: "string", pattern: "^[a-z]{2,3}(-[A-Za-z]{2,4})?$" },
-          },
-        },
-        response: { 202: accepted, 403: problem, 404: problem },
+        tags,
+        body: transcriptionRequest,
+        response: { 202: transcriptionAccepted },
       },
     },
-    async (request, reply) => {
+    async (request) => {
       const accountId = accountOf(request).id;
       const id = deps.random.uuid();
       const queueJob = deps.random.uuid();
       const source = await sourceOf(request.body, accountId).catch((error: unknown) => ({ error }));
-      const answer = await onceOnly(deps, request, { status: 202, body: { transcriptionId: id, id } }, async (sql) => {
+      return onceOnly(deps, request, { transcriptionId: id, id }, async (sql) => {
         if ("error" in source) throw source.error;
         const { language } = request.body;
         const options = language === undefined ? {} : { language };
         await insertTranscription(sql, { id, accountId, ...source, options, queueJob });
         await deps.queue.enqueue(sql, "transcription", { id, queueJob });
       });
-      return reply.code(answer.status).send(answer.body);
     },
   );
 
-  app.get<{ Querystring: { limit?: string; next?: string } }>(
+  app.get(
     "/api/transcriptions",
     {
       schema: {
         summary: "One's transcriptions outside batches, newest first",
-        tags: ["transcriptions"],
-        querystring: { type: "object", properties: pageQuery },
-        response: { 200: listOf(loose) },
+        tags,
+        querystring: page,
+        response: { 200: transcriptionPage },
       },
     },
     async (request) => {
@@ -145,19 +132,23 @@ export const transcriptionRoutes: Routes = (app, deps) => {
     },
   );
 
-  app.get<{ Params: { id: string } }>(
+  app.get(
     "/api/transcriptions/:id",
-    { schema: { ...withId, summary: "State, text so far, segments", response: { 200: loose, 404: problem } } },
+    { schema: { summary: "State, text so far, segments", tags, params: withId, response: { 200: transcript } } },
     async (request) => {
       const row = await find(request.params.id, accountOf(request).id);
       return withSegments(row, await listSegments(deps.db, row.id));
     },
   );
 
-  app.get<{ Params: { id: string } }>(
+  app.get(
     "/api/transcriptions/:id/events",
     {
-      schema: { ...withId, summary: "Event stream: segments as they end, state, `end` at last; Last-Event-ID resumes" },
+      schema: {
+        summary: "Event stream: segments as they end, state, `end` at last; Last-Event-ID resumes",
+        tags,
+        params: withId,
+      },
     },
     async (request, reply) => {
       const accountId = accountOf(request).id;
@@ -185,16 +176,14 @@ export const transcriptionRoutes: Routes = (app, deps) => {
     },
   );
 
-  app.get<{ Params: { id: string }; Querystring: { format?: keyof typeof FORMATS } }>(
+  app.get(
     "/api/transcriptions/:id/text",
     {
       schema: {
-        ...withId,
         summary: "The text as a file: txt, srt or vtt",
-        querystring: {
-          type: "object",
-          properties: { format: { type: "string", enum: Object.keys(FORMATS) } },
-        },
+        tags,
+        params: withId,
+        querystring: formatQuery,
       },
     },
     async (request, reply) => {
@@ -208,9 +197,9 @@ export const transcriptionRoutes: Routes = (app, deps) => {
     },
   );
 
-  app.get<{ Params: { id: string } }>(
+  app.get(
     "/api/transcriptions/:id/media",
-    { schema: { ...withId, summary: "The recording, with range requests" } },
+    { schema: { summary: "The recording, with range requests", tags, params: withId } },
     async (request, reply) => {
       const row = await find(request.params.id, accountOf(request).id);
       const path =
@@ -218,44 +207,46 @@ export const transcriptionRoutes: Routes = (app, deps) => {
           ? await resolveInside(row.path ?? "", deps.config.archiveRoots)
           : uploadFile(deps, row.uploadId);
       const type = await recordingType(path).catch(() => null);
-      if (type === null) throw new OwlError("media.notFound", "The recording is no longer there.");
+      if (type === null) throw failure("media.notFound");
       return sendMedia(request, reply, { path, type, name: row.name });
     },
   );
 
-  app.post<{ Params: { id: string } }>(
+  app.post(
     "/api/transcriptions/:id/stop",
     {
       schema: {
-        ...withId,
         summary: "Stop it; the others of its batch go on",
-        response: { 202: accepted, 404: problem },
+        tags,
+        params: withId,
+        response: { 202: transcriptionAccepted },
       },
     },
-    async (request, reply) => {
+    async (request) => {
       const { id } = await find(request.params.id, accountOf(request).id);
       await stopJob(deps, "transcription", id);
-      return reply.code(202).send({ transcriptionId: id, id });
+      return { transcriptionId: id, id };
     },
   );
 
-  app.post<{ Params: { id: string } }>(
+  app.post(
     "/api/transcriptions/:id/retry",
     {
       schema: {
-        ...withId,
         summary: "Try a failed or cancelled one again; finished segments are kept",
-        response: { 202: accepted, 404: problem, 409: problem },
+        tags,
+        params: withId,
+        response: { 202: transcriptionAccepted },
       },
     },
-    async (request, reply) => {
+    async (request) => {
       const { id } = await find(request.params.id, accountOf(request).id);
       await deps.db.transaction(async (sql) => {
         if ((await transcribeAgain(deps, sql, [id], ["failed", "cancelled"])) === 0) {
-          throw new OwlError("transcription.conflict", "Only a failed or cancelled transcription can be tried again.");
+          throw failure("transcription.conflict");
         }
       });
-      return reply.code(202).send({ transcriptionId: id, id });
+      return { transcriptionId: id, id };
     },
   );
 };

@@ -4,27 +4,31 @@
 import type { Readable } from "node:stream";
 import multipart from "@fastify/multipart";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { z } from "zod";
 import { OwlError } from "../../../config/errors.ts";
+import { failure } from "../../core/wire/errors.ts";
+import { nothing, withId } from "../../core/wire/parts.ts";
+import { fileNameQuery } from "../../core/wire/turn.ts";
+import { newUpload, upload } from "../../core/wire/upload.ts";
 import { deleteUpload, findUpload, insertUpload, type UploadRow } from "../../db/uploads.ts";
 import type { Routes } from "../deps.ts";
 import { accountOf } from "../sessions.ts";
 import { appendUpload, finishUpload, removeUploadFile, shownName, tooLarge } from "../upload-files.ts";
-import { loose, problem } from "./schemas.ts";
-import { idParams } from "./turn-json.ts";
+import { fileBody, type WireTypes } from "../wire.ts";
 
-function uploadJson(row: UploadRow): Record<string, unknown> {
-  return {
-    uploadId: row.id,
-    id: row.id,
-    name: row.name,
-    bytes: row.length,
-    offset: row.bytes,
-    complete: row.completedAt !== null,
-    mediaType: row.mediaType,
-    sha256: row.sha256,
-    createdAt: row.createdAt.toISOString(),
-  };
-}
+const tags = ["uploads"];
+
+const uploadJson = (row: UploadRow): z.input<typeof upload> => ({
+  uploadId: row.id,
+  id: row.id,
+  name: row.name,
+  bytes: row.length,
+  offset: row.bytes,
+  complete: row.completedAt !== null,
+  mediaType: row.mediaType,
+  sha256: row.sha256,
+  createdAt: row.createdAt,
+});
 
 function wholeNumber(raw: string | string[] | undefined): number | null {
   return typeof raw === "string" && /^\d{1,15}$/.test(raw) ? Number(raw) : null;
@@ -33,7 +37,8 @@ function wholeNumber(raw: string | string[] | undefined): number | null {
 export const uploadRoutes: Routes = (app, deps) => {
   const limit = deps.config.uploadBytes;
 
-  app.register(async (scope) => {
+  app.register(async (plain) => {
+    const scope = plain.withTypeProvider<WireTypes>();
     await scope.register(multipart, { limits: { files: 1, fields: 10, fileSize: limit + 1 } });
     // Any body but JSON and a form is the recording itself, read as it comes; its bytes are counted by appendUpload.
     scope.removeContentTypeParser("text/plain");
@@ -41,7 +46,7 @@ export const uploadRoutes: Routes = (app, deps) => {
 
     const find = async (id: string, accountId: string): Promise<UploadRow> => {
       const row = await findUpload(deps.db, id, accountId);
-      if (!row) throw new OwlError("upload.notFound", "There is no such upload.");
+      if (!row) throw failure("upload.notFound");
       return row;
     };
 
@@ -82,47 +87,40 @@ export const uploadRoutes: Routes = (app, deps) => {
       }
     }
 
-    scope.post<{ Querystring: { name?: string } }>(
+    scope.post(
       "/api/uploads",
       {
         schema: {
           summary: "Upload a recording (the body, or a form's file), or begin a resumable upload with {name, bytes}",
-          tags: ["uploads"],
-          querystring: { type: "object", properties: { name: { type: "string", maxLength: 1000 } } },
-          response: { 201: loose, 413: problem, 415: problem },
+          tags,
+          querystring: fileNameQuery,
+          body: z.union([fileBody, newUpload], { error: "expected a file, or {name, bytes}" }),
+          response: { 201: upload },
         },
       },
       async (request, reply) => {
-        const announced = wholeNumber(request.headers["content-length"]);
-        const type = request.headers["content-type"] ?? "";
-        if (/^application\/json/i.test(type)) return begin(request, reply);
+        const { body } = request;
+        if (body !== null && "name" in body) return begin(body, accountOf(request).id, reply);
         if (request.isMultipart()) {
           const part = await request.file();
-          if (!part) throw new OwlError("upload.invalid", "The form holds no file.");
-          const row = await whole(request, part.filename, part.file);
-          return reply.code(201).send(uploadJson(row));
+          if (!part) throw failure("upload.invalid#form");
+          return uploadJson(await whole(request, part.filename, part.file));
         }
+        const announced = wholeNumber(request.headers["content-length"]);
         if (announced !== null && announced > limit) throw tooLarge(limit);
-        if (!request.body) throw new OwlError("upload.invalid", "The request holds no file.");
+        if (!body) throw failure("upload.invalid#empty");
         const header = request.headers["x-file-name"];
         const name = request.query.name ?? (typeof header === "string" ? decodeName(header) : undefined);
-        return reply.code(201).send(uploadJson(await whole(request, name, request.body as Readable)));
+        return uploadJson(await whole(request, name, body as Readable));
       },
     );
 
-    async function begin(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-      const { name, bytes } = (request.body ?? {}) as { name?: unknown; bytes?: unknown };
-      if (typeof name !== "string" || typeof bytes !== "number" || !Number.isSafeInteger(bytes) || bytes < 1) {
-        throw new OwlError("upload.invalid", "Expected {name, bytes}: the file's name and its length in bytes.");
-      }
+    async function begin({ name, bytes }: z.infer<typeof newUpload>, accountId: string, reply: FastifyReply) {
       if (bytes > limit) throw tooLarge(limit);
-      const row = await insertUpload(deps.db, {
-        id: deps.random.uuid(),
-        accountId: accountOf(request).id,
-        name: shownName(name),
-        length: bytes,
-      });
-      return reply.code(201).header("location", `/api/uploads/${row.id}`).send(uploadJson(row));
+      const id = deps.random.uuid();
+      const row = await insertUpload(deps.db, { id, accountId, name: shownName(name), length: bytes });
+      reply.header("location", `/api/uploads/${id}`);
+      return uploadJson(row);
     }
 
     const told = (reply: FastifyReply, row: UploadRow): FastifyReply =>
@@ -132,20 +130,16 @@ export const uploadRoutes: Routes = (app, deps) => {
         .header("upload-complete", row.completedAt === null ? "?0" : "?1")
         .header("cache-control", "no-store");
 
-    scope.head<{ Params: { id: string } }>(
-      "/api/uploads/:id",
-      { schema: { hide: true, params: idParams } },
-      async (request, reply) => {
-        const row = await find(request.params.id, accountOf(request).id);
-        return told(reply, row).code(200).send();
-      },
-    );
+    scope.head("/api/uploads/:id", { schema: { hide: true, params: withId } }, async (request, reply) => {
+      const row = await find(request.params.id, accountOf(request).id);
+      return told(reply, row).code(200).send();
+    });
 
-    scope.get<{ Params: { id: string } }>(
+    scope.get(
       "/api/uploads/:id",
       {
         exposeHeadRoute: false,
-        schema: { summary: "An upload and its offset", tags: ["uploads"], params: idParams, response: { 200: loose } },
+        schema: { summary: "An upload and its offset", tags, params: withId, response: { 200: upload } },
       },
       async (request, reply) => {
         const row = await find(request.params.id, accountOf(request).id);
@@ -154,53 +148,51 @@ export const uploadRoutes: Routes = (app, deps) => {
       },
     );
 
-    scope.patch<{ Params: { id: string } }>(
+    scope.patch(
       "/api/uploads/:id",
       {
         schema: {
           summary: "Go on from Upload-Offset; 409 tells the real offset",
-          tags: ["uploads"],
-          params: idParams,
-          response: { 200: loose, 409: problem },
+          tags,
+          params: withId,
+          body: fileBody,
+          response: { 200: upload },
         },
       },
       async (request, reply) => {
         const accountId = accountOf(request).id;
         const row = await find(request.params.id, accountId);
         const offset = wholeNumber(request.headers["upload-offset"]);
-        if (offset === null) throw new OwlError("upload.invalid", "Upload-Offset must be a whole number.");
+        if (offset === null) throw failure("upload.invalid#offset");
         if (row.completedAt !== null || offset !== row.bytes) {
           told(reply, row);
-          throw new OwlError("upload.conflict", `The upload is at offset ${row.bytes}.`, {
-            next: "Go on from there.",
-            data: { offset: row.bytes, complete: row.completedAt !== null },
-          });
+          const data = { offset: row.bytes, complete: row.completedAt !== null };
+          throw failure("upload.conflict#offset", { offset: row.bytes }, { data });
         }
         const announced = wholeNumber(request.headers["content-length"]);
         if (announced !== null && row.length !== null && offset + announced > row.length) throw tooLarge(row.length);
-        const body = (request.body ?? request.raw) as Readable;
-        const now = await receive(row, accountId, body, row.length);
-        return told(reply, now).send(uploadJson(now));
+        const now = await receive(row, accountId, request.body ?? request.raw, row.length);
+        told(reply, now);
+        return uploadJson(now);
       },
     );
 
-    scope.delete<{ Params: { id: string } }>(
+    scope.delete(
       "/api/uploads/:id",
       {
         schema: {
           summary: "Delete it; refused while a transcription needs it",
-          tags: ["uploads"],
-          params: idParams,
-          response: { 204: { type: "null" }, 409: problem },
+          tags,
+          params: withId,
+          response: { 204: nothing },
         },
       },
-      async (request, reply) => {
+      async (request) => {
         const { id } = request.params;
         const done = await deps.db.transaction((sql) => deleteUpload(sql, id, accountOf(request).id));
-        if (done === "notFound") throw new OwlError("upload.notFound", "There is no such upload.");
-        if (done === "inUse") throw new OwlError("upload.conflict", "A transcription still needs this file.");
+        if (done === "notFound") throw failure("upload.notFound");
+        if (done === "inUse") throw failure("upload.conflict#inUse");
         await removeUploadFile(deps, id);
-        return reply.code(204).send();
       },
     );
   });

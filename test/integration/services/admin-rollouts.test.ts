@@ -147,10 +147,10 @@ test("none of it is there for a member, for a stranger or for a page of another 
 test("the API document names these paths with their refusals", async () => {
   const { paths } = (await client.call("GET", "/api/openapi.json")).body;
   expect(Object.keys(paths["/api/admin/rollouts/{id}/cancel"].post.responses)).toEqual(
-    expect.arrayContaining(["202", "403", "404", "409"]),
+    expect.arrayContaining(["202", "4XX"]),
   );
   expect(Object.keys(paths["/api/admin/rollback/approve"].post.responses)).toEqual(
-    expect.arrayContaining(["202", "403", "404", "409"]),
+    expect.arrayContaining(["202", "4XX"]),
   );
   expect(paths).toHaveProperty(["/api/admin/rollouts"]);
   expect(paths).toHaveProperty(["/api/admin/rollouts/{id}"]);

@@ -61,7 +61,9 @@ function forbiddenPath(from: string, to: string, typeOnly: boolean): string | nu
   if (core !== null) {
     if (to.startsWith(`${core}/`) || CORE_PORTS.includes(to)) return null;
     // Shapes of data carry no behaviour; they are erased before anything runs.
-    return typeOnly && other === "config" ? null : "a core imports itself and config/units, errors, time";
+    return typeOnly && (other === "config" || to.startsWith("services/core/wire/"))
+      ? null
+      : "a core imports itself and config/units, errors, time";
   }
   if (wing === "config") return other === "config" ? null : "config imports itself only";
   if (other === "config") return null;

@@ -1,22 +1,14 @@
 // Who did what from where, newest first.
 
 import type { VNode } from "preact";
+import type { AuditTrail } from "../../../core/wire/system.ts";
 import { Failure } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
+import { useResource } from "../resource.ts";
 import { momentText, t } from "../text/text.ts";
-import { usePolled } from "./system.ts";
-
-interface Entry {
-  readonly id: number;
-  readonly at: string;
-  readonly account: string | null;
-  readonly address: string | null;
-  readonly action: string;
-  readonly target: string | null;
-}
 
 export function AuditView(): VNode {
-  const { value, failed } = usePolled<{ items: readonly Entry[] }>("/api/admin/audit", 15_000);
+  const { value, failed } = useResource<AuditTrail>("/api/admin/audit", { pollMs: 15_000 });
   const now = useNow(60_000);
   if (!value) return failed ? <Failure text={failed} /> : <p class="loading">{t("loading")}</p>;
   return (

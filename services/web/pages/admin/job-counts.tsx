@@ -1,18 +1,19 @@
 // Waiting, running and failed jobs by kind, those with a problem first, with the instant they were read at.
 
 import type { VNode } from "preact";
+import type { JobCounts as Counts } from "../../../core/wire/job.ts";
 import { durationText } from "../core/duration.ts";
 import { Failure } from "../parts/failure.tsx";
+import { useResource } from "../resource.ts";
 import { follow } from "../routes.ts";
 import { languageNow, numberText, t } from "../text/text.ts";
-import { type CountsJson, type Filter, type Kind, searchOf } from "./jobs.ts";
-import { usePolled } from "./system.ts";
+import { type Filter, type Kind, searchOf } from "./jobs.ts";
 
-type KindCounts = CountsJson["kinds"][number];
+type KindCounts = Counts["kinds"][number];
 
 export function JobCounts({ asked }: { readonly asked: number }): VNode {
   // Asked anew after every act of ours.
-  const { value, failed, refresh } = usePolled<CountsJson>(`/api/admin/jobs/counts?asked=${asked}`, 5_000);
+  const { value, failed, refresh } = useResource<Counts>(`/api/admin/jobs/counts?asked=${asked}`, { pollMs: 5_000 });
   if (!value) return failed ? <Failure text={failed} onRetry={refresh} /> : <p class="loading">{t("loading")}</p>;
   return (
     <section class="card" aria-label={t("jobs.counts")}>

@@ -2,19 +2,19 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import type { Job, JobDetail } from "../../../core/wire/job.ts";
 import { call } from "../api.ts";
 import { browserRandom } from "../browser-time.ts";
 import { durationText, sizeText } from "../core/duration.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
+import { useResource } from "../resource.ts";
 import { ownWords } from "../text/own-words.ts";
 import { languageNow, momentText, numberText, type TextKey, t } from "../text/text.ts";
-import type { JobDetailJson, JobJson } from "./jobs.ts";
-import { usePolled } from "./system.ts";
 
 interface JobDialogProps {
-  readonly job: JobJson;
+  readonly job: Job;
   readonly onClose: () => void;
   /** Something was asked of it. */
   readonly onActed: (text: string) => void;
@@ -24,7 +24,7 @@ type Asking = "stop" | "retry" | null;
 
 export function JobDialog({ job, onClose, onActed }: JobDialogProps): VNode {
   const path = `/api/admin/jobs/${job.kind}/${job.id}`;
-  const { value, failed, refresh } = usePolled<JobDetailJson>(path, 2_000);
+  const { value, failed, refresh } = useResource<JobDetail>(path, { pollMs: 2_000 });
   const [asking, setAsking] = useState<Asking>(null);
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<string | null>(null);
@@ -78,13 +78,13 @@ export function JobDialog({ job, onClose, onActed }: JobDialogProps): VNode {
   );
 }
 
-function confirmText(job: JobJson, asking: "stop" | "retry"): TextKey {
+function confirmText(job: Job, asking: "stop" | "retry"): TextKey {
   if (asking === "retry") return job.acts.retry === "anew" ? "jobs.anewText" : "jobs.againText";
   if (job.state === "queued") return "jobs.stopWaitingText";
   return job.workerLives ? "jobs.stopText" : "jobs.stopLostText";
 }
 
-function Acts({ job, onAsk }: { readonly job: JobJson; readonly onAsk: (what: "stop" | "retry") => void }): VNode {
+function Acts({ job, onAsk }: { readonly job: Job; readonly onAsk: (what: "stop" | "retry") => void }): VNode {
   const isOver = job.state === "failed" || job.state === "stopped" || job.state === "cancelled";
   return (
     <>
@@ -114,7 +114,7 @@ interface Step {
   readonly message: string | null;
 }
 
-function Facts({ job }: { readonly job: JobDetailJson }): VNode {
+function Facts({ job }: { readonly job: JobDetail }): VNode {
   const now = useNow(30_000);
   const age = (ms: number): string => durationText(ms, languageNow());
   const facts: [TextKey, string][] = [

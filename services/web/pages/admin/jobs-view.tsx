@@ -3,6 +3,7 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import type { Job, JobsRetried } from "../../../core/wire/job.ts";
 import { call } from "../api.ts";
 import { durationText } from "../core/duration.ts";
 import { Confirm } from "../parts/dialog.tsx";
@@ -13,17 +14,7 @@ import { ownWords } from "../text/own-words.ts";
 import { languageNow, momentText, t } from "../text/text.ts";
 import { JobCounts } from "./job-counts.tsx";
 import { JobDialog } from "./job-dialog.tsx";
-import {
-  FILTERS,
-  type Filter,
-  type JobJson,
-  type JobQuery,
-  KINDS,
-  type Kind,
-  queryOf,
-  searchOf,
-  useJobs,
-} from "./jobs.ts";
+import { FILTERS, type Filter, type JobQuery, KINDS, type Kind, queryOf, searchOf, useJobs } from "./jobs.ts";
 
 export function JobsView(): VNode {
   // The place changes with every step in the history; the filter is in the address beside it.
@@ -31,7 +22,7 @@ export function JobsView(): VNode {
   const query = queryOf(location.search);
   const search = searchOf(query);
   const list = useJobs(search);
-  const [open, setOpen] = useState<JobJson | null>(null);
+  const [open, setOpen] = useState<Job | null>(null);
   const [asked, setAsked] = useState(0);
   const [told, setTold] = useState<string | null>(null);
   const acted = (text: string): void => {
@@ -131,7 +122,7 @@ function Filters({ query }: { readonly query: JobQuery }): VNode {
 }
 
 interface RowProps {
-  readonly job: JobJson;
+  readonly job: Job;
   readonly hasLeft: boolean;
   readonly onOpen: () => void;
 }
@@ -179,10 +170,7 @@ function RetryAll({ query, onActed }: RetryAllProps): VNode {
     setRefused(null);
     const body = { ...(query.kind ? { kind: query.kind } : {}), ...(query.owner ? { owner: query.owner } : {}) };
     try {
-      const { retried, left } = await call<{ readonly retried: number; readonly left: boolean }>(
-        "/api/admin/jobs/retry-failed",
-        { method: "POST", body },
-      );
+      const { retried, left } = await call<JobsRetried>("/api/admin/jobs/retry-failed", { method: "POST", body });
       onActed(left ? t("jobs.retriedSome", { count: retried }) : t("jobs.retried", { count: retried }));
     } catch (error) {
       setRefused(failureText(error));

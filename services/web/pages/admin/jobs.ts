@@ -1,14 +1,17 @@
 // Jobs of everybody as the administration reads them, and the filter as the address keeps it.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, call, type ListPage } from "../api.ts";
-import { browserClock } from "../browser-time.ts";
+import type { Job } from "../../../core/wire/job.ts";
+import type { Page } from "../../../core/wire/parts.ts";
+import { call } from "../api.ts";
 import { mergeRows } from "../core/job-rows.ts";
 import { failureText } from "../parts/failure.tsx";
+import { keepRead } from "../resource.ts";
 
-export const KINDS = ["chat", "transcription", "playbook", "schema-analysis"] as const;
-export type Kind = (typeof KINDS)[number];
+export type Kind = Job["kind"];
+export type Filter = Job["state"] | "unfinished" | "ended";
 
+export const KINDS = ["chat", "transcription", "playbook", "schema-analysis"] as const satisfies readonly Kind[];
 export const FILTERS = [
   "unfinished",
   "queued",
@@ -19,54 +22,7 @@ export const FILTERS = [
   "answered",
   "done",
   "ended",
-] as const;
-export type Filter = (typeof FILTERS)[number];
-
-export interface JobJson {
-  readonly id: string;
-  readonly kind: Kind;
-  readonly state: Exclude<Filter, "unfinished" | "ended">;
-  readonly owner: string;
-  readonly title: string | null;
-  readonly attempt: number;
-  readonly losses: number;
-  readonly worker: string | null;
-  readonly workerLives: boolean;
-  readonly stopRequested: boolean;
-  readonly message: string | null;
-  readonly createdAt: string;
-  readonly startedAt: string | null;
-  readonly endedAt: string | null;
-  readonly ageMs: number | null;
-  readonly acts: { readonly stop: boolean; readonly retry: "again" | "anew" | null };
-}
-
-export interface JobDetailJson extends JobJson {
-  readonly payload?: Readonly<Record<string, unknown>>;
-  readonly result?: Readonly<Record<string, unknown>>;
-  readonly waitedMs: number | null;
-  readonly ranMs: number | null;
-}
-
-export interface CountsJson {
-  readonly asOf: string;
-  readonly countedTo: number;
-  readonly kinds: readonly {
-    readonly kind: Kind;
-    readonly queued: number;
-    readonly running: number;
-    readonly failedLastDay: number;
-    readonly oldestWaitingMs: number | null;
-    readonly longestRunningMs: number | null;
-    readonly p95Ms: number | null;
-    readonly warnings: readonly {
-      readonly what: "waitsLong" | "runsLong" | "withoutWorker";
-      readonly count: number | null;
-      readonly ms: number | null;
-      readonly limitMs: number | null;
-    }[];
-  }[];
-}
+] as const satisfies readonly Filter[];
 
 export interface JobQuery {
   readonly kind: Kind | null;
@@ -101,7 +57,7 @@ const EVERY_MS = 5_000;
 
 interface JobList {
   /** null: not read yet. */
-  readonly rows: readonly JobJson[] | null;
+  readonly rows: readonly Job[] | null;
   readonly left: ReadonlySet<string>;
   /** New rows that are not shown yet. */
   readonly came: number;
@@ -113,7 +69,7 @@ interface JobList {
 }
 
 interface Shown {
-  readonly rows: readonly JobJson[] | null;
+  readonly rows: readonly Job[] | null;
   readonly left: ReadonlySet<string>;
   readonly came: number;
   readonly next: string | null;
@@ -130,21 +86,19 @@ export function useJobs(search: string): JobList {
   latest.current = shown;
   const of = useRef(search);
 
-  const page = (rest: string, signal?: AbortSignal): Promise<ListPage<JobJson>> =>
+  const page = (rest: string, signal?: AbortSignal): Promise<Page<Job>> =>
     call(`/api/admin/jobs${search === "" ? "?" : `${search}&`}${rest}`, signal ? { signal } : {});
 
   useEffect(() => {
-    const stop = new AbortController();
     if (of.current !== search) setShown(NOTHING);
     of.current = search;
     let isFirst = true;
-    const read = async (): Promise<void> => {
-      const before = isFirst ? null : latest.current;
-      try {
+    return keepRead(
+      async (signal) => {
+        const before = isFirst ? null : latest.current;
         const limit = Math.min(MOST, Math.max(PAGE, before?.rows?.length ?? 0));
-        const { items, next } = await page(`limit=${limit}`, stop.signal);
-        if (stop.signal.aborted) return;
-        setFailed(null);
+        const { items, next } = await page(`limit=${limit}`, signal);
+        if (signal.aborted) return;
         // Nothing is read where nothing is shown: what comes is shown at once.
         if (!before?.rows?.length) setShown({ rows: items, left: new Set(), came: 0, next });
         else {
@@ -152,15 +106,10 @@ export function useJobs(search: string): JobList {
           setShown({ ...mergeRows(before.rows, items, flags), next: before.next });
         }
         isFirst = false;
-      } catch (error) {
-        if (!stop.signal.aborted && error instanceof ApiError) setFailed(failureText(error));
-      }
-    };
-    void (async () => {
-      await read();
-      for await (const _ of browserClock.every(EVERY_MS, stop.signal)) if (!document.hidden) await read();
-    })();
-    return () => stop.abort();
+      },
+      setFailed,
+      { pollMs: EVERY_MS },
+    );
   }, [search, asked]);
 
   return {

@@ -2,24 +2,17 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import type { LogTail } from "../../../core/wire/system.ts";
 import { Failure } from "../parts/failure.tsx";
 import { saveFile } from "../parts/save-file.ts";
+import { useResource } from "../resource.ts";
 import { t } from "../text/text.ts";
-import { usePolled } from "./system.ts";
-
-interface LogsJson {
-  readonly instances: readonly string[];
-  readonly instance: string | null;
-  readonly lines: readonly string[];
-  /** Why there are none: the files are not this process's to read. */
-  readonly unreadable: string | null;
-}
 
 export function LogsView(): VNode {
   const [instance, setInstance] = useState("");
   const [words, setWords] = useState("");
   const path = `/api/admin/logs?lines=500${instance ? `&instance=${encodeURIComponent(instance)}` : ""}`;
-  const { value, failed } = usePolled<LogsJson>(path, 3_000);
+  const { value, failed } = useResource<LogTail>(path, { pollMs: 3_000 });
   if (!value) return failed ? <Failure text={failed} /> : <p class="loading">{t("loading")}</p>;
   const name = value.instance ?? instance;
   const needle = words.toLowerCase();

@@ -3,31 +3,26 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { ServiceStatus } from "../../../../config/control-api.ts";
+import type { System, Updates, Worker } from "../../../core/wire/system.ts";
 import { call } from "../api.ts";
 import { browserRandom } from "../browser-time.ts";
 import { durationText, sizeText } from "../core/duration.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
+import { useResource } from "../resource.ts";
 import { languageNow, momentText, numberText, t } from "../text/text.ts";
 import { ConnectionsChart } from "./connections-chart.tsx";
 import { ApprovalList, RolloutView } from "./rollout-view.tsx";
-import {
-  type QueueRow,
-  runningRollout,
-  type SystemJson,
-  type UpdateJson,
-  usePolled,
-  type WorkerRow,
-} from "./system.ts";
+import { runningRollout } from "./system.ts";
 import { TurnsChart } from "./turns-chart.tsx";
 
 /** A status older than this is said to be old. */
 const OLD_MS = 15_000;
 
 export function OverviewView(): VNode {
-  const { value: system, failed } = usePolled<SystemJson>("/api/admin/system", 2_000);
-  const { value: update, refresh } = usePolled<UpdateJson>("/api/admin/update", 2_000);
+  const { value: system, failed } = useResource<System>("/api/admin/system", { pollMs: 2_000 });
+  const { value: update, refresh } = useResource<Updates>("/api/admin/update", { pollMs: 2_000 });
   const [asking, setAsking] = useState(false);
   const [refused, setRefused] = useState<string | null>(null);
   if (!system) return failed ? <Failure text={failed} /> : <p class="loading">{t("loading")}</p>;
@@ -191,7 +186,7 @@ function exitText(exit: ServiceStatus["instances"][number]["lastExit"], now: num
   return `${how}${memory} · ${momentText(exit.at, now)}`;
 }
 
-function Workers({ workers }: { readonly workers: readonly WorkerRow[] }): VNode {
+function Workers({ workers }: { readonly workers: readonly Worker[] }): VNode {
   return (
     <section class="card">
       <h2>{t("admin.workers")}</h2>
@@ -219,7 +214,7 @@ function Workers({ workers }: { readonly workers: readonly WorkerRow[] }): VNode
   );
 }
 
-function Queues({ queues }: { readonly queues: readonly QueueRow[] }): VNode {
+function Queues({ queues }: { readonly queues: System["queues"] }): VNode {
   // What waits longest comes first: the queue with a problem is the one looked for.
   const sorted = [...queues].sort((left, right) => (right.oldestSeconds ?? -1) - (left.oldestSeconds ?? -1));
   return (

@@ -2,12 +2,12 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import type { Rollback } from "../../../core/wire/system.ts";
 import { durationText } from "../core/duration.ts";
 import { Failure } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
 import { languageNow, momentText, t } from "../text/text.ts";
 import { ApprovalDialog } from "./approval-dialog.tsx";
-import type { Rollback } from "./system.ts";
 
 interface RollbackListProps {
   readonly rollbacks: readonly Rollback[];

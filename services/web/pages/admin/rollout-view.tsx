@@ -2,11 +2,11 @@
 
 import type { VNode } from "preact";
 import type { Rollout, RolloutLedger } from "../../../../config/control-api.ts";
+import type { Approval } from "../../../core/wire/system.ts";
 import { durationText } from "../core/duration.ts";
 import { useNow } from "../parts/now.ts";
 import { languageNow, momentText, numberText, type TextKey, t } from "../text/text.ts";
 import { CancelRollout } from "./cancel-rollout.tsx";
-import type { Approval } from "./system.ts";
 
 interface RolloutViewProps {
   readonly rollout: Rollout;

@@ -3,17 +3,18 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Rollout } from "../../../../config/control-api.ts";
+import type { PastRollout, PastRollouts, System } from "../../../core/wire/system.ts";
 import { call } from "../api.ts";
 import { durationText } from "../core/duration.ts";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
+import { useResource } from "../resource.ts";
 import { languageNow, momentText, t } from "../text/text.ts";
 import { RolloutView } from "./rollout-view.tsx";
-import { type PastRollout, type SystemJson, usePolled } from "./system.ts";
 
 export function RolloutsView(): VNode {
-  const { value, failed } = usePolled<{ items: readonly PastRollout[] }>("/api/admin/rollouts", 3_000);
-  const { value: system } = usePolled<SystemJson>("/api/admin/system", 2_000);
+  const { value, failed } = useResource<PastRollouts>("/api/admin/rollouts", { pollMs: 3_000 });
+  const { value: system } = useResource<System>("/api/admin/system", { pollMs: 2_000 });
   const now = useNow(60_000);
   if (!value) return failed ? <Failure text={failed} /> : <p class="loading">{t("loading")}</p>;
   const running = system?.status?.rollout ?? null;

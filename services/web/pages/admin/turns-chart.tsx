@@ -1,15 +1,15 @@
 // How long turns took, as a histogram with the finish budget as a line, and the percentiles by outcome.
 
 import type { VNode } from "preact";
+import type { HistogramBar, System } from "../../../core/wire/system.ts";
 import { durationText } from "../core/duration.ts";
 import { languageNow, numberText, t } from "../text/text.ts";
-import type { HistogramBar, SystemJson } from "./system.ts";
 
 const WIDTH = 520;
 const HEIGHT = 150;
 const BASE = 116;
 
-export function TurnsChart({ turns }: { readonly turns: SystemJson["turns"] }): VNode {
+export function TurnsChart({ turns }: { readonly turns: System["turns"] }): VNode {
   const language = languageNow();
   const bars = turns.histogram ?? [];
   const total = bars.reduce((sum, bar) => sum + bar.count, 0);

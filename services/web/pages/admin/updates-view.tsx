@@ -2,18 +2,20 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import type { Offer, System, Updates } from "../../../core/wire/system.ts";
 import { durationText } from "../core/duration.ts";
 import { Failure } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
+import { useResource } from "../resource.ts";
 import { languageNow, momentText, t } from "../text/text.ts";
 import { ApprovalDialog } from "./approval-dialog.tsx";
 import { RollbackList } from "./rollback-view.tsx";
 import { ApprovalList, RolloutView } from "./rollout-view.tsx";
-import { type Offer, runningRollout, type SystemJson, type UpdateJson, usePolled } from "./system.ts";
+import { runningRollout } from "./system.ts";
 
 export function UpdatesView(): VNode {
-  const { value, failed, refresh } = usePolled<UpdateJson>("/api/admin/update", 2_000);
-  const { value: system } = usePolled<SystemJson>("/api/admin/system", 2_000);
+  const { value, failed, refresh } = useResource<Updates>("/api/admin/update", { pollMs: 2_000 });
+  const { value: system } = useResource<System>("/api/admin/system", { pollMs: 2_000 });
   const [chosen, setChosen] = useState<Offer | null>(null);
   const now = useNow(60_000);
   if (!value) return failed ? <Failure text={failed} /> : <p class="loading">{t("loading")}</p>;

@@ -2,42 +2,30 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import type { User, UserMade, Users } from "../../../core/wire/session.ts";
 import { call } from "../api.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Confirm, Dialog } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
+import { useResource } from "../resource.ts";
 import { useAct } from "../sign-in.tsx";
 import { momentText, t } from "../text/text.ts";
-import { usePolled } from "./system.ts";
-
-interface User {
-  readonly name: string;
-  readonly role: "administrator" | "member";
-  readonly disabled: boolean;
-  readonly initialPassword: boolean;
-  readonly createdAt: string;
-}
-
-interface Made {
-  readonly name: string;
-  readonly password: string | null;
-}
 
 type Asked = { readonly act: "reset" | "disable"; readonly user: User };
 
 export function UsersView(): VNode {
-  const { value, failed, refresh } = usePolled<{ items: readonly User[] }>("/api/admin/users", 30_000);
+  const { value, failed, refresh } = useResource<Users>("/api/admin/users", { pollMs: 30_000 });
   const [adding, setAdding] = useState(false);
   const [asked, setAsked] = useState<Asked | null>(null);
-  const [made, setMade] = useState<Made | null>(null);
+  const [made, setMade] = useState<UserMade | null>(null);
   const [refused, setRefused] = useState<string | null>(null);
   const now = useNow(60_000);
   if (!value) return failed ? <Failure text={failed} /> : <p class="loading">{t("loading")}</p>;
 
   const change = (user: User, verb: "password" | "disable" | "enable"): void => {
     setRefused(null);
-    call<Made | null>(`/api/admin/users/${encodeURIComponent(user.name)}/${verb}`, { method: "POST" }).then(
+    call<UserMade | null>(`/api/admin/users/${encodeURIComponent(user.name)}/${verb}`, { method: "POST" }).then(
       (answer) => {
         if (verb === "password" && answer) setMade(answer);
         refresh();
@@ -136,7 +124,7 @@ function AddDialog({
   onMade,
 }: {
   readonly onClose: () => void;
-  readonly onMade: (made: Made) => void;
+  readonly onMade: (made: UserMade) => void;
 }): VNode {
   const [name, setName] = useState("");
   const [role, setRole] = useState<User["role"]>("member");
@@ -146,7 +134,9 @@ function AddDialog({
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          act.run(async () => onMade(await call<Made>("/api/admin/users", { method: "POST", body: { name, role } })));
+          act.run(async () =>
+            onMade(await call<UserMade>("/api/admin/users", { method: "POST", body: { name, role } })),
+          );
         }}
       >
         <label>

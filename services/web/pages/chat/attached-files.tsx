@@ -1,7 +1,8 @@
 // Attached files as they are seen: at a question, downloadable; beside the one being written, with their progress.
 
 import type { VNode } from "preact";
-import { ATTACHMENTS_A_QUESTION, type AttachmentJson, type DraftFile } from "../core/attached.ts";
+import type { Attachment } from "../../../core/wire/turn.ts";
+import { ATTACHMENTS_A_QUESTION, type DraftFile } from "../core/attached.ts";
 import { sizeText } from "../core/duration.ts";
 import { Icon } from "../parts/icon.tsx";
 import { useStore } from "../store.ts";
@@ -9,7 +10,7 @@ import { numberText, t } from "../text/text.ts";
 import { mayRetry, notTaken, removeFile, retryFile } from "./draft-files.ts";
 
 /** The files of a question. */
-export function AttachedFiles({ files }: { readonly files: readonly AttachmentJson[] }): VNode | null {
+export function AttachedFiles({ files }: { readonly files: readonly Attachment[] }): VNode | null {
   if (files.length === 0) return null;
   return (
     <ul class="attached" aria-label={t("attach.list")}>

@@ -3,7 +3,8 @@
 
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { type AttachmentJson, readiness, readyFiles } from "../core/attached.ts";
+import type { Attachment } from "../../../core/wire/turn.ts";
+import { readiness, readyFiles } from "../core/attached.ts";
 import { mayEnterSend } from "../core/ime.ts";
 import type { TurnView } from "../core/turn-view.ts";
 import { keep, readKept } from "../kept.ts";
@@ -17,7 +18,7 @@ import { pastedFiles } from "./file-drop.ts";
 /** A question another part wants in the composer (one to edit, an unsent one taken back); no `files`: they stay. */
 interface Offer {
   readonly text: string;
-  readonly files?: readonly AttachmentJson[];
+  readonly files?: readonly Attachment[];
   readonly gone?: readonly string[];
 }
 
@@ -29,7 +30,7 @@ const draftKey = (conversationId: string | null): string => `draft.${conversatio
 interface ComposerProps {
   readonly conversationId: string | null;
   readonly isBusy: boolean;
-  readonly onAsk: (text: string, files: readonly AttachmentJson[]) => void;
+  readonly onAsk: (text: string, files: readonly Attachment[]) => void;
   readonly onStop: () => void;
   readonly lastQuestion: TurnView | null;
 }

@@ -1,22 +1,14 @@
 // The list of conversations: what the side column shows. Invariant: a failed load never looks like an empty list.
 
-import { ApiError, call, type ListPage } from "../api.ts";
+import type { ListedConversation } from "../../../core/wire/conversation.ts";
+import type { Page } from "../../../core/wire/parts.ts";
+import { ApiError, call } from "../api.ts";
 import { createStore, type Store } from "../store.ts";
 import { markSeen } from "./unread.ts";
 
-export interface ConversationJson {
-  readonly id: string;
-  readonly title: string;
-  readonly pinned: boolean;
-  readonly archived: boolean;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly turnState: string | null;
-}
-
 interface ConversationList {
   readonly state: "loading" | "ready" | "failed";
-  readonly items: readonly ConversationJson[];
+  readonly items: readonly ListedConversation[];
   readonly next: string | null;
   readonly search: string;
   readonly archived: boolean;
@@ -46,7 +38,7 @@ export async function loadConversations(change: Partial<Pick<ConversationList, "
   const mine = asked;
   conversationList.set((now) => ({ ...now, ...change }));
   try {
-    const page = await call<ListPage<ConversationJson>>(query(conversationList.get(), null));
+    const page = await call<Page<ListedConversation>>(query(conversationList.get(), null));
     if (mine !== asked) return;
     conversationList.set((now) => ({ ...now, state: "ready", items: page.items, next: page.next }));
   } catch (error) {
@@ -59,7 +51,7 @@ export async function loadMoreConversations(): Promise<void> {
   const now = conversationList.get();
   if (now.next === null) return;
   const mine = asked;
-  const page = await call<ListPage<ConversationJson>>(query(now, now.next));
+  const page = await call<Page<ListedConversation>>(query(now, now.next));
   if (mine !== asked) return;
   conversationList.set((list) => {
     const known = new Set(list.items.map((item) => item.id));
@@ -68,7 +60,7 @@ export async function loadMoreConversations(): Promise<void> {
 }
 
 /** Puts a changed or new conversation where it belongs, without asking the server. */
-export function noteConversation(id: string, change: Partial<ConversationJson>): boolean {
+export function noteConversation(id: string, change: Partial<ListedConversation>): boolean {
   const list = conversationList.get();
   const old = list.items.find((item) => item.id === id);
   if (!old) return false;

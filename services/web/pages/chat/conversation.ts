@@ -2,15 +2,16 @@
 // Invariants: events apply through core/turn-view.ts only; a gap, a new connection or a long silence reads the turn
 // again, so that nothing depends on a stream being whole; a turn is shown once.
 
+import type { ConversationWithTurns } from "../../../core/wire/conversation.ts";
+import type { Attachment, Turn } from "../../../core/wire/turn.ts";
 import { ApiError, call } from "../api.ts";
 import { browserClock } from "../browser-time.ts";
-import type { AttachmentJson } from "../core/attached.ts";
 import {
   applyTurnEvent,
   hasEnded,
   newerView,
   type TurnEvent,
-  type TurnJson,
+  type TurnState,
   type TurnView,
   viewOfTurn,
 } from "../core/turn-view.ts";
@@ -18,7 +19,7 @@ import { liveReady, onLive } from "../events/live.ts";
 import type { FeedEvent } from "../events/messages.ts";
 import { placeNow } from "../routes.ts";
 import { createStore, type Store } from "../store.ts";
-import { type ConversationJson, conversationList, loadConversations, noteConversation } from "./conversation-list.ts";
+import { conversationList, loadConversations, noteConversation } from "./conversation-list.ts";
 
 export interface OpenConversation {
   readonly id: string;
@@ -66,7 +67,7 @@ export async function readConversation(id: string): Promise<void> {
   const store = holdConversation(id);
   await liveReady();
   try {
-    const json = await call<ConversationJson & { turns: readonly TurnJson[] }>(`/api/conversations/${id}`);
+    const json = await call<ConversationWithTurns>(`/api/conversations/${id}`);
     const known = new Map(store.get().turns.map((turn) => [turn.id, turn]));
     const turns = json.turns.map((turn) => {
       const view = viewOfTurn(turn);
@@ -96,7 +97,7 @@ export function setSending(conversationId: string, is: boolean): void {
 export function addTurn(
   conversationId: string,
   turnId: string,
-  question: { readonly text: string; readonly attachments: readonly AttachmentJson[] },
+  question: { readonly text: string; readonly attachments: readonly Attachment[] },
   createdAt: string,
 ): void {
   const store = holdConversation(conversationId);
@@ -153,7 +154,7 @@ function readTurn(conversationId: string, turnId: string): Promise<void> {
   if (running) return running;
   const run = (async () => {
     try {
-      const json = await call<TurnJson>(`/api/turns/${turnId}`);
+      const json = await call<Turn>(`/api/turns/${turnId}`);
       const old = findTurn(conversationId, turnId);
       const view = viewOfTurn(json);
       if (old) settle(old, newerView(old, view));
@@ -209,10 +210,10 @@ function receiveTurnEvent(conversationId: string, turnId: string, event: TurnEve
 
 /** Something moved in a conversation this tab never opened: the list shows it. */
 function noteUnheld(conversationId: string, turnId: string, event: TurnEvent): void {
-  const state = String(event.data.state ?? "");
+  const { state } = event.data as { readonly state?: TurnState };
   const at = new Date(browserClock.now()).toISOString();
   const known = noteConversation(conversationId, {
-    turnState: state,
+    turnState: state ?? null,
     ...(event.kind === "end" ? { updatedAt: at } : {}),
   });
   if (!known) void loadConversations();

@@ -1,17 +1,10 @@
 // The files beside each unsent question. Invariants: a file that the server has is kept with the draft in this browser
 // until the question took it; an upload goes on while another conversation is looked at; nothing fails without a reason.
 
+import type { Attachment } from "../../../core/wire/turn.ts";
 import { ApiError, call, problemOf } from "../api.ts";
 import { browserClock, browserRandom } from "../browser-time.ts";
-import {
-  type AttachmentJson,
-  afterReload,
-  type DraftFile,
-  draftOf,
-  failureOfCode,
-  refusedAtOnce,
-  takeFiles,
-} from "../core/attached.ts";
+import { afterReload, type DraftFile, draftOf, failureOfCode, refusedAtOnce, takeFiles } from "../core/attached.ts";
 import { keep, readKept } from "../kept.ts";
 import { createStore, type Store } from "../store.ts";
 
@@ -97,7 +90,7 @@ export function removeFile(conversationId: string | null, file: DraftFile): void
 /** Puts files of the server in the draft's place: of a question that is edited or taken back. */
 export function offerFiles(
   conversationId: string | null,
-  files: readonly AttachmentJson[],
+  files: readonly Attachment[],
   gone: readonly string[] = [],
 ): void {
   clearFiles(conversationId);
@@ -131,7 +124,7 @@ async function upload(conversationId: string | null, key: string): Promise<void>
 }
 
 /** XMLHttpRequest, because fetch tells nothing of what was sent. */
-function send(file: File, signal: AbortSignal, onSent: (bytes: number) => void): Promise<AttachmentJson> {
+function send(file: File, signal: AbortSignal, onSent: (bytes: number) => void): Promise<Attachment> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     const abort = (): void => request.abort();
@@ -148,7 +141,7 @@ function send(file: File, signal: AbortSignal, onSent: (bytes: number) => void):
     request.onerror = broken;
     request.onabort = broken;
     request.onload = () => {
-      if (request.status === 201) return resolve(JSON.parse(request.responseText) as AttachmentJson);
+      if (request.status === 201) return resolve(JSON.parse(request.responseText) as Attachment);
       void problemOf(new Response(request.responseText, { status: request.status })).then(reject);
     };
     request.onloadend = () => {

@@ -1,16 +1,16 @@
 // Questions on their way to the server. Invariants: one question, one Idempotency-Key, however often it is sent (also
 // after a reload); it leaves the outbox only when the server has accepted or refused it; nothing typed is lost.
 
+import type { Conversation } from "../../../core/wire/conversation.ts";
+import type { Attachment, TurnAccepted } from "../../../core/wire/turn.ts";
 import { ApiError, call } from "../api.ts";
 import { browserClock, browserRandom } from "../browser-time.ts";
-import type { AttachmentJson } from "../core/attached.ts";
 import { hasEnded } from "../core/turn-view.ts";
 import { keep, onKept, readKept } from "../kept.ts";
 import { go } from "../routes.ts";
 import { createStore, type Store } from "../store.ts";
 import { t } from "../text/text.ts";
 import { addTurn, beginConversation, holdConversation, readConversation, setSending } from "./conversation.ts";
-import type { ConversationJson } from "./conversation-list.ts";
 
 export interface Outgoing {
   readonly key: string;
@@ -21,7 +21,7 @@ export interface Outgoing {
   readonly state: "sending" | "waiting" | "unsent" | "refused";
   readonly reason: string | null;
   /** Absent in what an older page kept. */
-  readonly files?: readonly AttachmentJson[];
+  readonly files?: readonly Attachment[];
   /** Ids of files that the server no longer has. */
   readonly gone?: readonly string[];
 }
@@ -60,7 +60,7 @@ function remove(key: string): void {
 }
 
 /** Sends a question; one that finds a turn running waits for its end. */
-export function ask(conversationId: string | null, text: string, files: readonly AttachmentJson[] = []): Promise<void> {
+export function ask(conversationId: string | null, text: string, files: readonly Attachment[] = []): Promise<void> {
   const key = browserRandom.uuid();
   const item: Outgoing = { key, conversationId, text, files, state: "sending", reason: null };
   put(item);
@@ -72,7 +72,7 @@ export function askAgain(item: Outgoing): Promise<void> {
 }
 
 /** Gives the question up; returns what the composer gets back. */
-export function withdraw(item: Outgoing): { text: string; files: readonly AttachmentJson[]; gone: readonly string[] } {
+export function withdraw(item: Outgoing): { text: string; files: readonly Attachment[]; gone: readonly string[] } {
   remove(item.key);
   return { text: item.text, files: item.files ?? [], gone: item.gone ?? [] };
 }
@@ -87,7 +87,7 @@ async function send(item: Outgoing): Promise<void> {
   try {
     let conversationId = item.conversationId;
     if (conversationId === null) {
-      const made = await call<ConversationJson>("/api/conversations", {
+      const made = await call<Conversation>("/api/conversations", {
         method: "POST",
         body: {},
         key: `${item.key}-conversation`,
@@ -101,7 +101,7 @@ async function send(item: Outgoing): Promise<void> {
     }
     setSending(conversationId, true);
     const files = item.files ?? [];
-    const { turnId } = await call<{ turnId: string }>(`/api/conversations/${conversationId}/turns`, {
+    const { turnId } = await call<TurnAccepted>(`/api/conversations/${conversationId}/turns`, {
       method: "POST",
       body: { text: item.text, ...(files.length > 0 ? { attachments: files.map((file) => file.id) } : {}) },
       key: item.key,

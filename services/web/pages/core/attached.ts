@@ -1,15 +1,10 @@
 // Files attached to a question: what may be attached, and how a draft's files change. Pure; the server takes its bounds
 // from here too, so that the page refuses exactly what the server would.
 
-export const ATTACHMENTS_A_QUESTION = 5;
-export const ATTACHMENT_BYTES = 2 ** 20;
+import type { Attachment, AttachmentsAQuestion } from "../../../core/wire/turn.ts";
 
-/** A file the server has. */
-export interface AttachmentJson {
-  readonly id: string;
-  readonly name: string;
-  readonly bytes: number;
-}
+export const ATTACHMENTS_A_QUESTION: AttachmentsAQuestion = 5;
+export const ATTACHMENT_BYTES = 2 ** 20;
 
 type AttachFailure = "tooLarge" | "type" | "empty" | "gone" | "interrupted" | "network" | "other";
 
@@ -51,7 +46,7 @@ export function failureOfCode(code: string, status: number): AttachFailure {
 }
 
 /** Files of the server as a draft has them. */
-export function draftOf(files: readonly AttachmentJson[], gone: readonly string[] = []): readonly DraftFile[] {
+export function draftOf(files: readonly Attachment[], gone: readonly string[] = []): readonly DraftFile[] {
   return files.map(({ id, name, bytes }) => {
     const isGone = gone.includes(id);
     const state = isGone ? "failed" : "ready";
@@ -73,6 +68,6 @@ export function readiness(files: readonly DraftFile[]): "go" | "wait" | "blocked
 }
 
 /** The files that go with the question. */
-export function readyFiles(files: readonly DraftFile[]): readonly AttachmentJson[] {
+export function readyFiles(files: readonly DraftFile[]): readonly Attachment[] {
   return files.flatMap(({ id, name, bytes, state }) => (state === "ready" && id !== null ? [{ id, name, bytes }] : []));
 }

@@ -1,9 +1,9 @@
 // A turn as the page shows it, kept by stored events. Invariants: an event is applied once (by its number), never out
 // of order (a gap asks for the turn again), and only `end` or a stored ending ends a turn - a closed stream never does.
 
-import type { AttachmentJson } from "./attached.ts";
+import type { Attachment, Turn } from "../../../core/wire/turn.ts";
 
-type TurnState = "queued" | "running" | "answered" | "stopped" | "failed";
+export type TurnState = Turn["state"];
 
 export interface ToolCall {
   readonly id: string;
@@ -30,27 +30,14 @@ export interface TurnView {
   readonly endedAt: string | null;
   readonly stopRequested: boolean;
   readonly tools: readonly ToolCall[];
-  readonly attachments: readonly AttachmentJson[];
+  readonly attachments: readonly Attachment[];
   /** Number of the last event in here. */
   readonly seq: number;
 }
 
-/** A turn as the API tells it (turn-json.ts). */
-export interface TurnJson {
-  readonly id: string;
-  readonly conversationId: string;
-  readonly state: TurnState;
-  readonly text: string;
-  readonly answer: string | null;
-  readonly message: string | null;
-  readonly position: number | null;
-  readonly createdAt: string;
-  readonly endedAt: string | null;
-  readonly lastEventId?: string;
-  readonly stopRequested?: boolean;
-  readonly tools?: readonly Readonly<Record<string, unknown>>[];
-  readonly attachments?: readonly AttachmentJson[];
-}
+/** A turn of the API, or what a page knows of one that it has not read. */
+export type TurnFacts = Partial<Turn> &
+  Pick<Turn, "id" | "conversationId" | "state" | "text" | "answer" | "message" | "position" | "createdAt" | "endedAt">;
 
 export interface TurnEvent {
   readonly seq: number;
@@ -69,7 +56,7 @@ export function hasEnded(state: TurnState): boolean {
 }
 
 /** The view of a stored turn. */
-export function viewOfTurn(json: TurnJson): TurnView {
+export function viewOfTurn(json: TurnFacts): TurnView {
   const tools = (json.tools ?? []).reduce<readonly ToolCall[]>(withTool, []);
   return {
     id: json.id,

@@ -2,45 +2,32 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { call, type ListPage } from "../api.ts";
+import type { Batch, BatchItem } from "../../../core/wire/batch.ts";
+import type { Page } from "../../../core/wire/parts.ts";
+import { call } from "../api.ts";
 import { csvOf } from "../core/csv.ts";
 import { elapsedText, etaRange, rangeText } from "../core/duration.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
 import { saveFile } from "../parts/save-file.ts";
+import { readAll, useResource } from "../resource.ts";
 import { follow } from "../routes.ts";
 import { languageNow, momentText, numberText, t } from "../text/text.ts";
-import { type BatchJson, batchName } from "./batches-page.tsx";
+import { batchName } from "./batches-page.tsx";
 import { ProgressBar } from "./progress.tsx";
-import { readAll, useResource } from "./resource.ts";
 
 const STATES = ["all", "queued", "running", "done", "failed", "cancelled"] as const;
 
-interface ItemJson {
-  readonly id: string;
-  readonly path: string;
-  readonly name: string;
-  readonly state: "queued" | "running" | "done" | "failed" | "cancelled";
-  readonly message: string | null;
-  readonly secondsTotal: number | null;
-  readonly secondsDone: number;
-}
-
 export function BatchView({ id }: { readonly id: string }): VNode {
   const marks = [`batch:${id}`, "transcription"];
-  const {
-    value: batch,
-    failed,
-    missing,
-    refresh,
-  } = useResource<BatchJson>(`/api/batches/${id}`, { marks, pollMs: 3_000 });
+  const { value: batch, failed, missing, refresh } = useResource<Batch>(`/api/batches/${id}`, { marks, pollMs: 3_000 });
   const [filter, setFilter] = useState<(typeof STATES)[number]>("all");
   const [refused, setRefused] = useState<string | null>(null);
   const [cancelling, setCancelling] = useState(false);
   const now = useNow(1_000, batch?.state === "running");
   const state = filter === "all" ? "" : `&state=${filter}`;
-  const items = useResource<ListPage<ItemJson>>(`/api/batches/${id}/items?limit=100${state}`, { marks, pollMs: 5_000 });
+  const items = useResource<Page<BatchItem>>(`/api/batches/${id}/items?limit=100${state}`, { marks, pollMs: 5_000 });
 
   if (missing) return <p class="none">{t("batch.missing")}</p>;
   if (!batch) return failed ? <Failure text={failed} onRetry={refresh} /> : <p class="loading">{t("loading")}</p>;
@@ -71,7 +58,7 @@ export function BatchView({ id }: { readonly id: string }): VNode {
 
   async function saveFailed(): Promise<void> {
     try {
-      const rows = await readAll<ItemJson>(`/api/batches/${id}/items?state=failed`);
+      const rows = await readAll<BatchItem>(`/api/batches/${id}/items?state=failed`);
       saveFile(
         "failed.csv",
         csvOf([["path", "message"], ...rows.map((row) => [row.path, row.message ?? ""])]),

@@ -2,51 +2,30 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { call, type ListPage } from "../api.ts";
+import type { Batch, BatchAccepted, BatchPlan } from "../../../core/wire/batch.ts";
+import type { Page } from "../../../core/wire/parts.ts";
+import { call } from "../api.ts";
 import { browserRandom } from "../browser-time.ts";
 import { durationText, sizeText } from "../core/duration.ts";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
+import { useResource } from "../resource.ts";
 import { follow, go } from "../routes.ts";
 import { languageNow, momentText, t } from "../text/text.ts";
 import { BatchView } from "./batch-view.tsx";
 import { ProgressBar } from "./progress.tsx";
-import { useResource } from "./resource.ts";
-
-export interface BatchJson {
-  readonly id: string;
-  readonly state: "running" | "paused" | "done" | "failed" | "cancelled";
-  readonly request: { readonly path?: string; readonly paths?: readonly string[] };
-  readonly counts: Readonly<Record<"queued" | "running" | "done" | "failed" | "cancelled", number>>;
-  readonly total: number;
-  readonly skippedCount: number;
-  readonly progress: number;
-  readonly throughput: number | null;
-  readonly etaSeconds: number | null;
-  readonly etaRangeSeconds: { readonly from: number; readonly to: number } | null;
-  readonly createdAt: string;
-  readonly movedAt: string | null;
-  readonly endedAt: string | null;
-}
-
-interface PlanJson {
-  readonly items: readonly { readonly path: string; readonly bytes: number }[];
-  readonly skipped: readonly { readonly path: string; readonly reason: string }[];
-  readonly count: number;
-  readonly estimateSeconds: number;
-}
 
 export default function BatchesPage({ id }: { readonly id: string | null }): VNode {
   return id === null ? <Batches /> : <BatchView key={id} id={id} />;
 }
 
 /** What a batch is called: the folder it was asked for. */
-export function batchName({ request, total }: BatchJson): string {
-  return request.path ?? request.paths?.[0] ?? t("batch.recordings", { count: total });
+export function batchName({ request, total }: Batch): string {
+  return request.path ?? t("batch.recordings", { count: total });
 }
 
 function Batches(): VNode {
-  const list = useResource<ListPage<BatchJson>>("/api/batches?limit=50", { marks: ["batch", "transcription"] });
+  const list = useResource<Page<Batch>>("/api/batches?limit=50", { marks: ["batch", "transcription"] });
   const now = useNow(30_000);
   return (
     <section class="page">
@@ -81,7 +60,7 @@ function Batches(): VNode {
 function PlanForm(): VNode {
   const [path, setPath] = useState("");
   const [language, setLanguage] = useState("");
-  const [plan, setPlan] = useState<PlanJson | null>(null);
+  const [plan, setPlan] = useState<BatchPlan | null>(null);
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<string | null>(null);
   const [key, setKey] = useState("");
@@ -101,12 +80,12 @@ function PlanForm(): VNode {
 
   const look = (): Promise<void> =>
     attempt(async () => {
-      setPlan(await call<PlanJson>("/api/batches/plan", { method: "POST", body: request }));
+      setPlan(await call<BatchPlan>("/api/batches/plan", { method: "POST", body: request }));
       setKey(browserRandom.uuid());
     });
   const start = (): Promise<void> =>
     attempt(async () => {
-      const made = await call<{ batchId: string }>("/api/batches", { method: "POST", body: request, key });
+      const made = await call<BatchAccepted>("/api/batches", { method: "POST", body: request, key });
       setPlan(null);
       go(`/batches/${made.batchId}`);
     });

@@ -2,11 +2,11 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import type { Playbook } from "../../../core/wire/playbook.ts";
 import { ApiError } from "../api.ts";
 import { browserRandom } from "../browser-time.ts";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { type TextKey, t } from "../text/text.ts";
-import type { PlaybookJson } from "./playbooks-page.tsx";
 
 const TOOLS = ["sql", "http", "mail", "ticket"] as const;
 type Tool = (typeof TOOLS)[number];
@@ -62,7 +62,7 @@ interface Problem {
 }
 
 interface EditorProps {
-  readonly playbook: PlaybookJson | null;
+  readonly playbook: Playbook | null;
   readonly onSave: (body: PlaybookBody) => Promise<void>;
 }
 
@@ -240,7 +240,7 @@ function emptyStep(number: number): Draft {
   return { key: browserRandom.uuid(), id: `step${number}`, tool: "sql", fields: { dataSource: "demo" }, rest: {} };
 }
 
-function draftOf(step: PlaybookJson["steps"][number]): Draft {
+function draftOf(step: Playbook["steps"][number]): Draft {
   const tool = TOOLS.find((name) => name === step.tool) ?? "sql";
   const fields: Record<string, string> = {};
   const rest: Record<string, unknown> = { ...step.input };

@@ -2,46 +2,26 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import type { RunAccepted, RunWithSteps, Step } from "../../../core/wire/playbook.ts";
 import { call } from "../api.ts";
 import { browserRandom } from "../browser-time.ts";
 import { durationText } from "../core/duration.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
+import { useResource } from "../resource.ts";
 import { follow, go } from "../routes.ts";
 import { languageNow, momentText, t } from "../text/text.ts";
 import { inputText } from "./playbooks-page.tsx";
-import { useResource } from "./resource.ts";
-
-export interface StepJson {
-  readonly id: string;
-  readonly tool: string;
-  readonly state: "waiting" | "started" | "finished" | "failed" | "unknown";
-  readonly input: Readonly<Record<string, unknown>>;
-  readonly output: unknown;
-  readonly message: string | null;
-  readonly startedAt: string | null;
-  readonly endedAt: string | null;
-}
-
-export interface RunJson {
-  readonly id: string;
-  readonly playbookId: string;
-  readonly name: string;
-  readonly state: "queued" | "running" | "done" | "failed" | "stopped";
-  readonly message: string | null;
-  readonly stoppedAtStep: string | null;
-  readonly stopRequested: boolean;
-  readonly createdAt: string;
-  readonly endedAt: string | null;
-  readonly steps?: readonly StepJson[];
-}
 
 export default function PlaybookRunPage({ id }: { readonly id: string | null }): VNode {
-  const { value, failed, missing, refresh } = useResource<RunJson>(id === null ? null : `/api/playbook-runs/${id}`, {
-    marks: [`playbook:${id}`, `playbook_run:${id}`],
-    pollMs: 2_000,
-  });
+  const { value, failed, missing, refresh } = useResource<RunWithSteps>(
+    id === null ? null : `/api/playbook-runs/${id}`,
+    {
+      marks: [`playbook:${id}`, `playbook_run:${id}`],
+      pollMs: 2_000,
+    },
+  );
   const [refused, setRefused] = useState<string | null>(null);
   const [again, setAgain] = useState(false);
   const now = useNow(1_000, value?.endedAt === null);
@@ -53,7 +33,7 @@ export default function PlaybookRunPage({ id }: { readonly id: string | null }):
     setAgain(false);
     setRefused(null);
     try {
-      const made = await call<{ runId: string }>(`/api/playbooks/${playbookId}/runs`, {
+      const made = await call<RunAccepted>(`/api/playbooks/${playbookId}/runs`, {
         method: "POST",
         key: browserRandom.uuid(),
       });
@@ -123,7 +103,7 @@ export default function PlaybookRunPage({ id }: { readonly id: string | null }):
   );
 }
 
-function RunStep({ step, now }: { readonly step: StepJson; readonly now: number }): VNode {
+function RunStep({ step, now }: { readonly step: Step; readonly now: number }): VNode {
   const endedAt = step.endedAt ? Date.parse(step.endedAt) : now;
   const showsTime = step.startedAt !== null && (step.state === "started" || step.endedAt !== null);
   return (
@@ -139,7 +119,7 @@ function RunStep({ step, now }: { readonly step: StepJson; readonly now: number 
         </summary>
         {step.message && <p class="bad">{step.message}</p>}
         {step.state === "unknown" && <p class="bad">{t("run.unknownText")}</p>}
-        <pre>{inputText(step.input ?? {})}</pre>
+        <pre>{inputText((step.input ?? {}) as Readonly<Record<string, unknown>>)}</pre>
         {step.output !== null && <pre class="output">{JSON.stringify(step.output, null, 2)}</pre>}
       </details>
     </li>

@@ -2,37 +2,26 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { call, type ListPage } from "../api.ts";
+import type { Page } from "../../../core/wire/parts.ts";
+import type { Playbook, Run, RunAccepted } from "../../../core/wire/playbook.ts";
+import { call } from "../api.ts";
 import { browserRandom } from "../browser-time.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
+import { useResource } from "../resource.ts";
 import { follow, go } from "../routes.ts";
 import { momentText, t } from "../text/text.ts";
 import { PlaybookEditor } from "./playbook-editor.tsx";
-import type { RunJson } from "./playbook-run-page.tsx";
-import { useResource } from "./resource.ts";
-
-export interface PlaybookJson {
-  readonly id: string;
-  readonly name: string;
-  readonly steps: readonly {
-    readonly id: string;
-    readonly tool: string;
-    readonly input: Readonly<Record<string, unknown>>;
-  }[];
-  readonly updatedAt: string;
-  readonly lastRun: { readonly id: string; readonly state: RunJson["state"] } | null;
-}
 
 export default function PlaybooksPage({ id }: { readonly id: string | null }): VNode {
   if (id === null) return <Playbooks />;
   if (id === "new") return <NewPlaybook />;
-  return <Playbook key={id} id={id} />;
+  return <PlaybookView key={id} id={id} />;
 }
 
 function Playbooks(): VNode {
-  const list = useResource<ListPage<PlaybookJson>>("/api/playbooks?limit=100", { marks: ["playbook", "playbook_run"] });
+  const list = useResource<Page<Playbook>>("/api/playbooks?limit=100", { marks: ["playbook", "playbook_run"] });
   const now = useNow(30_000);
   return (
     <section class="page">
@@ -93,7 +82,7 @@ function NewPlaybook(): VNode {
       <PlaybookEditor
         playbook={null}
         onSave={async (body) => {
-          const made = await call<PlaybookJson>("/api/playbooks", {
+          const made = await call<Playbook>("/api/playbooks", {
             method: "POST",
             body,
             key: `${key}-${JSON.stringify(body).length}`,
@@ -105,12 +94,12 @@ function NewPlaybook(): VNode {
   );
 }
 
-function Playbook({ id }: { readonly id: string }): VNode {
-  const { value, failed, missing, refresh } = useResource<PlaybookJson>(`/api/playbooks/${id}`, {
+function PlaybookView({ id }: { readonly id: string }): VNode {
+  const { value, failed, missing, refresh } = useResource<Playbook>(`/api/playbooks/${id}`, {
     marks: [],
     pollMs: 60_000,
   });
-  const runs = useResource<ListPage<RunJson>>(`/api/playbook-runs?playbookId=${id}&limit=20`, {
+  const runs = useResource<Page<Run>>(`/api/playbook-runs?playbookId=${id}&limit=20`, {
     marks: ["playbook", "playbook_run"],
   });
   const [editing, setEditing] = useState(false);
@@ -125,7 +114,7 @@ function Playbook({ id }: { readonly id: string }): VNode {
     setAsked(false);
     setRefused(null);
     try {
-      const made = await call<{ runId: string }>(`/api/playbooks/${id}/runs`, {
+      const made = await call<RunAccepted>(`/api/playbooks/${id}/runs`, {
         method: "POST",
         key: browserRandom.uuid(),
       });

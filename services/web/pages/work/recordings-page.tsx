@@ -2,41 +2,26 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import type { ListPage } from "../api.ts";
+import type { Page } from "../../../core/wire/parts.ts";
+import type { Transcription } from "../../../core/wire/transcription.ts";
 import { clockText, sizeText } from "../core/duration.ts";
 import { Failure } from "../parts/failure.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useNow } from "../parts/now.ts";
+import { useResource } from "../resource.ts";
 import { follow } from "../routes.ts";
 import { useStore } from "../store.ts";
 import { momentText, t } from "../text/text.ts";
 import { ProgressBar } from "./progress.tsx";
-import { useResource } from "./resource.ts";
 import { TranscriptView } from "./transcript-view.tsx";
 import { addFiles, removeUpload, retryUpload, type Uploading, uploads } from "./uploads.ts";
-
-export interface TranscriptionJson {
-  readonly id: string;
-  readonly batchId: string | null;
-  readonly name: string;
-  readonly state: "queued" | "running" | "done" | "failed" | "cancelled";
-  readonly message: string | null;
-  readonly progress: number;
-  readonly secondsTotal: number | null;
-  readonly secondsDone: number;
-  readonly segmentsTotal: number | null;
-  readonly stopRequested: boolean;
-  readonly createdAt: string;
-  readonly movedAt: string;
-  readonly endedAt: string | null;
-}
 
 export default function RecordingsPage({ id }: { readonly id: string | null }): VNode {
   return id === null ? <Recordings /> : <TranscriptView key={id} id={id} />;
 }
 
 function Recordings(): VNode {
-  const list = useResource<ListPage<TranscriptionJson>>("/api/transcriptions?limit=100", { marks: ["transcription"] });
+  const list = useResource<Page<Transcription>>("/api/transcriptions?limit=100", { marks: ["transcription"] });
   const sending = useStore(uploads);
   const [over, setOver] = useState(false);
   const now = useNow(30_000);

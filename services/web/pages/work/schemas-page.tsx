@@ -2,45 +2,32 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { call, type ListPage } from "../api.ts";
+import type { Page } from "../../../core/wire/parts.ts";
+import type {
+  Analysis,
+  AnalysisAccepted,
+  AnalysisWithTables,
+  DataSourcePage,
+  DescribedTable,
+} from "../../../core/wire/schema-analysis.ts";
+import { call } from "../api.ts";
 import { browserRandom } from "../browser-time.ts";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
+import { useResource } from "../resource.ts";
 import { follow, go } from "../routes.ts";
 import { momentText, t } from "../text/text.ts";
 import { ProgressBar } from "./progress.tsx";
-import { useResource } from "./resource.ts";
-
-interface AnalysisJson {
-  readonly id: string;
-  readonly dataSource: string;
-  readonly state: "queued" | "running" | "done" | "failed" | "stopped";
-  readonly message: string | null;
-  readonly progress?: number;
-  readonly tablesTotal: number | null;
-  readonly tablesDone?: number;
-  readonly createdAt: string;
-  readonly endedAt: string | null;
-  readonly stopRequested?: boolean;
-  readonly tables?: readonly TableJson[];
-}
-
-interface TableJson {
-  readonly schema: string;
-  readonly table: string;
-  readonly description: string;
-  readonly columns: readonly { readonly name: string; readonly type?: string; readonly description?: string }[];
-}
 
 export default function SchemasPage({ id }: { readonly id: string | null }): VNode {
   return id === null ? <Analyses /> : <Catalogue key={id} id={id} />;
 }
 
 function Analyses(): VNode {
-  const list = useResource<ListPage<AnalysisJson>>("/api/schema-analyses?limit=50", {
+  const list = useResource<Page<Analysis>>("/api/schema-analyses?limit=50", {
     marks: ["schema-analysis", "schema_analysis"],
   });
-  const sources = useResource<{ readonly items: readonly { readonly name: string }[] }>("/api/data-sources", {
+  const sources = useResource<DataSourcePage>("/api/data-sources", {
     marks: [],
     pollMs: 60_000,
   });
@@ -53,7 +40,7 @@ function Analyses(): VNode {
   async function analyse(): Promise<void> {
     setRefused(null);
     try {
-      const made = await call<{ analysisId?: string; id?: string }>("/api/schema-analyses", {
+      const made = await call<AnalysisAccepted>("/api/schema-analyses", {
         method: "POST",
         body: { dataSource: source },
         key: browserRandom.uuid(),
@@ -115,7 +102,7 @@ function Analyses(): VNode {
 }
 
 function Catalogue({ id }: { readonly id: string }): VNode {
-  const { value, failed, missing, refresh } = useResource<AnalysisJson>(`/api/schema-analyses/${id}`, {
+  const { value, failed, missing, refresh } = useResource<AnalysisWithTables>(`/api/schema-analyses/${id}`, {
     marks: [`schema-analysis:${id}`, `schema_analysis:${id}`],
     pollMs: 2_000,
   });
@@ -203,7 +190,7 @@ function Catalogue({ id }: { readonly id: string }): VNode {
   );
 }
 
-function searchText(table: TableJson): string {
+function searchText(table: DescribedTable): string {
   const columns = table.columns.map((column) => `${column.name} ${column.description ?? ""}`);
   return `${table.schema}.${table.table} ${table.description} ${columns.join(" ")}`.toLowerCase();
 }

@@ -2,27 +2,20 @@
 
 import type { VNode } from "preact";
 import { useRef, useState } from "preact/hooks";
+import type { Transcript } from "../../../core/wire/transcription.ts";
 import { call } from "../api.ts";
 import { clockText, elapsedText } from "../core/duration.ts";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
+import { useResource } from "../resource.ts";
 import { follow } from "../routes.ts";
 import { languageNow, momentText, t } from "../text/text.ts";
 import { ProgressBar } from "./progress.tsx";
-import type { TranscriptionJson } from "./recordings-page.tsx";
-import { useResource } from "./resource.ts";
 
-interface SegmentJson {
-  readonly n: number;
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly text: string;
-}
-
-type TranscriptJson = TranscriptionJson & { readonly segments: readonly SegmentJson[] };
+type Segment = Transcript["segments"][number];
 
 export function TranscriptView({ id }: { readonly id: string }): VNode {
-  const { value, failed, missing, refresh } = useResource<TranscriptJson>(`/api/transcriptions/${id}`, {
+  const { value, failed, missing, refresh } = useResource<Transcript>(`/api/transcriptions/${id}`, {
     marks: [`transcription:${id}`],
     pollMs: 3_000,
   });
@@ -40,7 +33,7 @@ export function TranscriptView({ id }: { readonly id: string }): VNode {
   const shown =
     needle === "" ? value.segments : value.segments.filter((one) => one.text.toLowerCase().includes(needle));
 
-  function play(segment: SegmentJson): void {
+  function play(segment: Segment): void {
     const element = player.current;
     if (!element) return;
     element.currentTime = segment.startMs / 1000;

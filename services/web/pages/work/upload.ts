@@ -2,16 +2,10 @@
 // Invariants: the server's offset is the truth (HEAD after every failure); no byte is sent twice on purpose; what a
 // reload interrupted goes on when the same file is chosen again.
 
+import type { Upload } from "../../../core/wire/upload.ts";
 import { ApiError, call, problemOf } from "../api.ts";
 import { browserClock } from "../browser-time.ts";
 import { keep, readKept } from "../kept.ts";
-
-interface UploadedJson {
-  readonly uploadId: string;
-  readonly bytes: number | null;
-  readonly offset: number;
-  readonly complete: boolean;
-}
 
 export interface UploadProgress {
   readonly sent: number;
@@ -75,7 +69,7 @@ async function beginOrResume(file: File, signal: AbortSignal): Promise<{ uploadI
     const offset = await offsetOf(kept.uploadId, signal).catch(() => null);
     if (offset !== null) return { uploadId: kept.uploadId, offset };
   }
-  const begun = await call<UploadedJson>("/api/uploads", {
+  const begun = await call<Upload>("/api/uploads", {
     method: "POST",
     body: { name: file.name, bytes: file.size },
     signal,

@@ -1,5 +1,6 @@
 // The uploads of this tab: they go on while other pages are looked at. One at a time, in the order they were chosen.
 
+import type { TranscriptionAccepted } from "../../../core/wire/transcription.ts";
 import { ApiError, call } from "../api.ts";
 import { browserClock, browserRandom } from "../browser-time.ts";
 import { failureText } from "../parts/failure.tsx";
@@ -85,7 +86,7 @@ async function send({ key, file }: Uploading): Promise<void> {
       },
       abort.signal,
     );
-    const made = await call<{ transcriptionId: string }>("/api/transcriptions", {
+    const made = await call<TranscriptionAccepted>("/api/transcriptions", {
       method: "POST",
       body: { uploadId },
       key: `transcribe-${uploadId}`,

@@ -5,12 +5,12 @@ import {
   hasEnded,
   newerView,
   type TurnEvent,
-  type TurnJson,
+  type TurnFacts,
   type TurnView,
   viewOfTurn,
 } from "../../../../services/web/pages/core/turn-view.ts";
 
-const TURN: TurnJson = {
+const TURN: TurnFacts = {
   id: "t1",
   conversationId: "c1",
   state: "queued",
@@ -37,7 +37,7 @@ const EVENTS: readonly TurnEvent[] = [
 ];
 
 /** What the server would tell of the turn after its first `count` events. */
-function stored(count: number): TurnJson {
+function stored(count: number): TurnFacts {
   const events = EVENTS.slice(0, count);
   const text = events.filter(({ kind }) => kind === "delta").map(({ data }) => data.text);
   const end = events.find(({ kind }) => kind === "end");

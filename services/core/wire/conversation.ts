@@ -1,0 +1,38 @@
+// A conversation, in lists and with its turns.
+
+import { z } from "zod";
+import { id, instant, list, pageOf, pageQuery, text } from "./parts.ts";
+import { turn, turnState } from "./turn.ts";
+
+export const conversation = z.object({
+  id,
+  title: text,
+  pinned: z.boolean(),
+  archived: z.boolean(),
+  createdAt: instant,
+  updatedAt: instant,
+});
+export type Conversation = z.infer<typeof conversation>;
+
+const listedConversation = conversation.extend({
+  turnState: turnState.nullable().describe("State of the newest turn."),
+});
+export type ListedConversation = z.infer<typeof listedConversation>;
+export const conversationPage = pageOf(listedConversation);
+
+export const conversationWithTurns = listedConversation.extend({ turns: list(turn) });
+export type ConversationWithTurns = z.infer<typeof conversationWithTurns>;
+
+export const conversationQuery = z.object({
+  ...pageQuery,
+  search: text.max(200).optional(),
+  archived: z.enum(["true", "false"]).optional(),
+});
+export const newConversation = z.strictObject({ title: text.max(200).optional() }).nullish();
+export const conversationChange = z
+  .strictObject({
+    title: text.min(1).max(200).optional(),
+    pinned: z.boolean().optional(),
+    archived: z.boolean().optional(),
+  })
+  .refine((change) => Object.keys(change).length > 0, "names nothing to change");

@@ -1,0 +1,204 @@
+// THE list of the services' errors: code, status, sentence, next step. Pure.
+// Invariants: a code is stable and has one status; a `#word` after it tells apart several sentences of one code and never
+// leaves this process. `{name}` in a sentence is filled in by who fails.
+
+import { OwlError, type OwlErrorOptions } from "../../../config/errors.ts";
+
+interface ErrorRow {
+  readonly status: number;
+  readonly sentence: string;
+  readonly next?: string;
+}
+
+const row = (status: number, sentence: string, next?: string): ErrorRow => ({
+  status,
+  sentence,
+  ...(next === undefined ? {} : { next }),
+});
+
+const ERRORS = {
+  "request.invalid": row(400, "{field} is not valid: {why}."),
+  "request.invalid#json": row(400, "The body is not valid JSON."),
+  "request.invalid#deep": row(400, "The body is nested too deeply."),
+  "request.invalid#text": row(400, "{field} holds a character that cannot be stored (NUL, or half of one)."),
+  "request.invalid#broken": row(400, "The file broke off on its way."),
+  "request.invalid#other": row(400, "{why}"),
+  "request.type": row(415, "The body's content type is not understood here.", "Send application/json."),
+  "request.tooLarge": row(413, "The request's body is larger than allowed."),
+  "request.origin": row(403, "This request came from another site and was refused."),
+  "request.role": row(403, "Only administrators may do this."),
+  "request.left": row(499, "The client left."),
+  "request.internal": row(404, "There is nothing at {route}."),
+  "route.notFound": row(404, "There is nothing at {route}."),
+  "page.invalid": row(400, "The page mark `next` is not one of ours."),
+  "idempotency.invalid": row(400, "Idempotency-Key must be 1 to 255 visible ASCII characters."),
+  "idempotency.otherBody": row(
+    422,
+    "This Idempotency-Key was used for a different request.",
+    "Use a new key for a new request.",
+  ),
+  "database.away": row(
+    503,
+    "The database does not answer at the moment; nothing was changed.",
+    "Try again in a moment.",
+  ),
+  internal: row(500, "Something went wrong on our side.", "Tell an administrator the reference {reference}."),
+
+  "session.missing": row(401, "Please sign in.", "POST /api/session with name and password."),
+  "session.wrong": row(401, "Name or password is wrong."),
+  "session.wrong#present": row(401, "The present password is wrong."),
+  "session.tooMany": row(429, "Too many failed tries.", "Wait a quarter of an hour, then try again."),
+  "password.weak": row(400, "A password has 10 to 1,000 characters."),
+  "account.notFound": row(404, "There is no account {name}.", "See owlctl user list."),
+  "account.notFound#administrator": row(404, "There is no administrator."),
+  "account.conflict": row(409, "The account {name} is there already."),
+  "account.conflict#last": row(409, "The last administrator cannot be disabled.", "Add another administrator first."),
+
+  "limit.turns": row(
+    429,
+    "You have {limit} questions waiting or running already.",
+    "Wait for an answer, or stop one of them.",
+  ),
+  "limit.uploads": row(429, "You have {limit} uploads that are not complete.", "Complete or delete one of them."),
+  "limit.uploadBytes": row(
+    413,
+    "Your uploads that are not complete would have more than {limit} bytes.",
+    "Complete or delete one of them.",
+  ),
+  "limit.attachments": row(
+    429,
+    "You have {limit} attached files that were not sent.",
+    "Send or remove one of them; after a day they are deleted.",
+  ),
+  "limit.eventStreams": row(429, "You have {limit} event streams open already.", "Close a window."),
+  "limit.storedBytes": row(
+    413,
+    "Your recordings and files would have more than {limit} bytes.",
+    "Delete recordings or conversations that are no longer needed.",
+  ),
+  "limit.searches": row(429, "{limit} of your searches are under way.", "Wait until one has ended."),
+
+  "conversation.notFound": row(404, "There is no such conversation."),
+  "turn.notFound": row(404, "There is no such turn."),
+  "turn.running": row(409, "A turn of this conversation is still running.", "Wait for its end, or stop it."),
+  "attachment.notFound": row(404, "There is no such attachment."),
+  "attachment.tooLarge": row(
+    413,
+    "An attached file may have at most {limit} bytes (1 MiB).",
+    "Attach a part of it, or ask for it as a data source.",
+  ),
+  "attachment.empty": row(422, "The file is empty.", "Attach a file with some text in it."),
+  "attachment.type": row(
+    415,
+    "Only text can be attached to a question; this file is none.",
+    "Attach text, CSV, JSON, logs or source code. Recordings belong on the Recordings page.",
+  ),
+  "attachment.unusable": row(422, "An attached file is no longer there, or is not yours.", "Attach it again."),
+  "attachment.conflict": row(409, "A question has this file.", "It is deleted with its conversation."),
+
+  "upload.notFound": row(404, "There is no such upload."),
+  "upload.notFound#oneOf": row(404, "One of these uploads is not there, not complete or not yours."),
+  "upload.invalid": row(400, "Expected {name, bytes}: the file's name and its length in bytes."),
+  "upload.invalid#form": row(400, "The form holds no file."),
+  "upload.invalid#empty": row(400, "The request holds no file."),
+  "upload.invalid#offset": row(400, "Upload-Offset must be a whole number."),
+  "upload.tooLarge": row(413, "An upload may have at most {limit} bytes."),
+  "upload.type": row(
+    415,
+    "This file is not an audio or video recording.",
+    "Upload a recording such as WAV, MP3, M4A, OGG, FLAC, MP4 or WebM.",
+  ),
+  "upload.conflict": row(
+    409,
+    "The upload is at another offset, or another request is writing it.",
+    "Ask for the offset (HEAD) and go on from there.",
+  ),
+  "upload.conflict#offset": row(409, "The upload is at offset {offset}.", "Go on from there."),
+  "upload.conflict#open": row(409, "The upload is not complete."),
+  "upload.conflict#inUse": row(409, "A transcription still needs this file."),
+
+  "path.outside": row(
+    403,
+    "{path} is not inside an archive folder.",
+    "Name a folder listed under archive.roots in owl.yaml.",
+  ),
+  "path.notFound": row(404, "{path} is not there or cannot be read."),
+  "media.notFound": row(404, "The recording is no longer there."),
+  "transcription.notFound": row(404, "There is no such transcription."),
+  "transcription.invalid": row(400, "Name either uploadId or path."),
+  "transcription.invalid#type": row(400, "This is not an audio or video file."),
+  "transcription.conflict": row(409, "Only a failed or cancelled transcription can be tried again."),
+  "batch.notFound": row(404, "There is no such batch."),
+  "batch.notFound#operator": row(404, "There is no such batch.", "List them: owlctl batch list"),
+  "batch.invalid": row(400, "Name exactly one of path, paths and uploadIds."),
+  "batch.invalid#empty": row(
+    400,
+    "There is no recording to transcribe there.",
+    "Look at the plan: it says why each file is skipped.",
+  ),
+  "batch.tooLarge": row(413, "There are more than {limit} files there.", "Name fewer folders."),
+  "batch.conflict": row(409, "A batch that is {state} cannot {act}."),
+
+  "playbook.notFound": row(404, "There is no such playbook."),
+  "playbook.invalid": row(400, "{why}."),
+  "run.notFound": row(404, "There is no such run."),
+  "analysis.notFound": row(404, "There is no such analysis."),
+  "source.notFound": row(404, "There is no data source {name}."),
+
+  "job.notFound": row(404, "There is no such job."),
+  "job.conflict": row(
+    409,
+    "Its tools may have acted: a job of this kind is not run again by others.",
+    "Its owner asks, or runs the playbook, again.",
+  ),
+  "job.conflict#state": row(409, "Only a failed or cancelled job can be tried again."),
+  "job.conflict#later": row(
+    409,
+    "It has not failed, or a later analysis has taken its place.",
+    "Look at the latest analysis of this data source.",
+  ),
+  "approval.open": row(
+    409,
+    "An approved update, rollback or restart is still under way.",
+    "Wait for its end; its progress is on this page.",
+  ),
+  "release.notFound": row(404, "No release {version} is offered.", "Stage it: owlctl update --stage ARCHIVE."),
+  "release.notFound#earlier": row(
+    404,
+    "No release {version} to go back to is known here.",
+    "See: owlctl rollback --plan",
+  ),
+  "rollback.conflict": row(409, "{why}"),
+  "rollout.notFound": row(404, "There is no past rollout {id} here.", "On the machine: owlctl rollout list"),
+  "rollout.notFound#running": row(404, "No rollout {id} is running."),
+  "rollout.ended": row(
+    409,
+    "{id} has ended already, so there is nothing to cancel.",
+    "Its end is in the list of past rollouts.",
+  ),
+  "cancel.open": row(409, "Somebody has asked already to cancel {id}.", "It ends after its current step."),
+} as const satisfies Readonly<Record<string, ErrorRow>>;
+
+export type ErrorKey = keyof typeof ERRORS;
+
+const filled = (sentence: string, values: Readonly<Record<string, string | number>>): string =>
+  sentence.replace(/\{(\w+)\}/g, (mark, name: string) => String(values[name] ?? mark));
+
+/** The error of that row; `options` add data and cause, or another next step. */
+export function failure(
+  key: ErrorKey,
+  values: Readonly<Record<string, string | number>> = {},
+  options: OwlErrorOptions = {},
+): OwlError {
+  const { sentence, next }: ErrorRow = ERRORS[key];
+  const way = options.next ?? (next === undefined ? undefined : filled(next, values));
+  return new OwlError(key.replace(/#.*/, ""), filled(sentence, values), {
+    ...options,
+    ...(way === undefined ? {} : { next: way }),
+  });
+}
+
+/** The status a code is answered with; null: it is none of ours to tell. */
+export function statusOf(code: string): number | null {
+  return (ERRORS as Readonly<Record<string, ErrorRow>>)[code]?.status ?? null;
+}

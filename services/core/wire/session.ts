@@ -1,0 +1,56 @@
+// Who is signed in, and accounts as administrators see them.
+
+import { z } from "zod";
+import { instant, list, text } from "./parts.ts";
+
+const role = z.enum(["administrator", "member"]);
+/** Its length is judged where one is chosen (`password.weak`); here it is only bounded. */
+const password = text.min(1).max(1_000);
+const accountName = text.regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/);
+
+export const session = z.object({
+  name: text,
+  role,
+  initialPassword: z.boolean().describe("True until the account's first password was changed."),
+  language: z.enum(["ko", "en"]),
+});
+export type Session = z.infer<typeof session>;
+
+export const signIn = z
+  .strictObject({ name: text.min(1).max(64), password })
+  .meta({ examples: [{ name: "admin", password: "correct horse battery" }] });
+export const passwordChange = z.strictObject({ password, newPassword: password });
+
+const user = z.object({
+  name: text,
+  role,
+  disabled: z.boolean(),
+  initialPassword: z.boolean(),
+  createdAt: instant,
+});
+export type User = z.infer<typeof user>;
+export const users = z.object({ items: list(user) });
+export type Users = z.infer<typeof users>;
+
+export const newUser = z
+  .strictObject({ name: accountName, role, password: password.optional() })
+  .meta({ examples: [{ name: "mina", role: "member" }] });
+export const newPassword = z.strictObject({ password: password.optional() }).nullish();
+export const userMade = z.object({
+  name: text,
+  password: text.nullable().describe("The one-time password, when none was given; shown once."),
+});
+export type UserMade = z.infer<typeof userMade>;
+export const userParams = z.object({ name: text.max(64) });
+
+/** Accounts as owlctl names them. */
+const operatorRole = z.enum(["admin", "user"]);
+export const newOperatorUser = z.strictObject({
+  name: accountName,
+  role: operatorRole.optional(),
+  password: password.optional(),
+});
+export const operatorUsers = z.object({
+  items: list(z.object({ name: text, role: operatorRole, disabled: z.boolean(), createdAt: instant })),
+});
+export const operatorSwitched = z.object({ name: text, disabled: z.boolean() });
