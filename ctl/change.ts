@@ -4,7 +4,7 @@
 import { type Changed, EXIT, type RolloutPlan } from "../config/control-api.ts";
 import type { CommandDeps } from "./deps.ts";
 import { follow } from "./follow.ts";
-import { planLines } from "./render/plan-view.ts";
+import { showPlan } from "./show-plan.ts";
 
 interface Change {
   readonly path: string;
@@ -24,9 +24,7 @@ export async function changeCommand(change: Change, options: ChangeOptions, deps
   const json = options.json ?? false;
   if (options.plan && change.planPath !== undefined) {
     const plan = await deps.client().send<RolloutPlan>("POST", change.planPath, change.body);
-    if (json) terminal.out(JSON.stringify(plan));
-    else for (const line of planLines(plan, text, terminal.paintOut)) terminal.out(line);
-    return plan.changes ? EXIT.changes : EXIT.done;
+    return showPlan(plan, options, deps);
   }
   const changed = await deps.client().send<Changed>("POST", change.path, change.body);
   if (json) terminal.out(JSON.stringify(changed));
@@ -36,5 +34,5 @@ export async function changeCommand(change: Change, options: ChangeOptions, deps
     if (changed.changed && changed.notes.length === 0) terminal.out(text.change.done);
   }
   if (changed.rollout === null || json) return EXIT.done;
-  return follow(changed.rollout, { json, detach: options.detach ?? false, wait: "drained", timeoutMs: null }, deps);
+  return follow(changed.rollout, { detach: options.detach }, deps);
 }

@@ -7,11 +7,12 @@ import { rolloutEndLines } from "./render/rollout-end.ts";
 import { rolloutView } from "./render/rollout-view.ts";
 import { watchRollout } from "./watch-rollout.ts";
 
+/** As a command was given them. */
 interface FollowOptions {
-  readonly json: boolean;
-  readonly detach: boolean;
-  readonly wait: "serving" | "drained";
-  readonly timeoutMs: number | null;
+  readonly json?: boolean;
+  readonly detach?: boolean;
+  readonly wait?: "serving" | "drained";
+  readonly timeout?: number;
 }
 
 /** Resolves with the exit code. Ctrl-C ends the watching only, and says so. */
@@ -31,9 +32,9 @@ export async function follow(rollout: Rollout, options: FollowOptions, deps: Com
       client: deps.client(),
       clock,
       id,
-      view: rolloutView(deps, id, options.json),
-      until: options.wait,
-      timeoutMs: options.timeoutMs,
+      view: rolloutView(deps, id, options.json ?? false),
+      until: options.wait ?? "drained",
+      timeoutMs: options.timeout ?? null,
       signal,
     });
   } catch (error) {

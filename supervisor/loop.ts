@@ -26,7 +26,7 @@ const ROUNDS = 1_000;
 const RETRY_STORE_MS = 1_000;
 
 interface SupervisorParts {
-  /** What is written down is written once, in this. */
+  /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly clock: Clock;
   readonly log: Logger;

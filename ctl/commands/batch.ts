@@ -114,8 +114,7 @@ async function list(options: Options, { client, terminal, text }: CommandDeps): 
       `${Math.floor(one.progress * 100)}%`,
       one.etaSeconds === null ? "-" : elapsed(one.etaSeconds * 1_000),
     ]);
-    const titles = text.commands.batch.columns.map((title) => ({ title }));
-    for (const line of table(titles, rows, (title) => terminal.paintOut(title, "dim"))) terminal.out(line);
+    for (const line of table(text.commands.batch.columns, rows, terminal.paintOut)) terminal.out(line);
   }
   return EXIT.done;
 }

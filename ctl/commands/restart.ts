@@ -1,12 +1,12 @@
 // `owlctl restart`: asks for a surge rollout of the current release, then only watches it.
 
 import { type Command, Option } from "commander";
-import { EXIT, type Rollout, type RolloutPlan, type RolloutRequest } from "../../config/control-api.ts";
+import type { Rollout, RolloutPlan, RolloutRequest } from "../../config/control-api.ts";
 import { durationArgument } from "../arguments.ts";
 import type { CommandDeps } from "../deps.ts";
 import { follow } from "../follow.ts";
-import { planLines } from "../render/plan-view.ts";
 import { ROUTES } from "../routes.ts";
+import { showPlan } from "../show-plan.ts";
 
 interface Options {
   readonly all?: boolean;
@@ -43,19 +43,11 @@ export function register(program: Command, deps: CommandDeps): void {
 }
 
 async function restart(services: readonly string[], options: Options, deps: CommandDeps): Promise<number> {
-  const { terminal, text } = deps;
   const client = deps.client();
   const request: RolloutRequest = { kind: "restart", services, all: options.all ?? false };
   if (options.plan) {
-    const plan = await client.send<RolloutPlan>("POST", ROUTES.planRollout, request);
-    if (options.json) terminal.out(JSON.stringify(plan));
-    else for (const line of planLines(plan, text, terminal.paintOut)) terminal.out(line);
-    return plan.changes ? EXIT.changes : EXIT.done;
+    return showPlan(await client.send<RolloutPlan>("POST", ROUTES.planRollout, request), options, deps);
   }
   const rollout = await client.send<Rollout>("POST", ROUTES.rollouts, request);
-  return follow(
-    rollout,
-    { ...options, json: options.json ?? false, timeoutMs: options.timeout ?? null, detach: options.detach ?? false },
-    deps,
-  );
+  return follow(rollout, options, deps);
 }

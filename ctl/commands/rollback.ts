@@ -8,6 +8,7 @@ import type { CommandDeps } from "../deps.ts";
 import { follow } from "../follow.ts";
 import { planLines } from "../render/plan-view.ts";
 import { ROUTES } from "../routes.ts";
+import { showPlan } from "../show-plan.ts";
 
 interface Options {
   readonly plan?: boolean;
@@ -36,20 +37,11 @@ export function register(program: Command, deps: CommandDeps): void {
 async function rollback(version: string | null, options: Options, deps: CommandDeps): Promise<number> {
   const { terminal, text } = deps;
   const client = deps.client();
-  const json = options.json ?? false;
   // Printed first even when nobody is asked: what is lost is said before it is done.
   const plan = await client.send<RolloutPlan>("POST", ROUTES.planRollback, { version });
-  if (options.plan) {
-    if (json) terminal.out(JSON.stringify(plan));
-    else for (const line of planLines(plan, text, terminal.paintOut)) terminal.out(line);
-    return plan.changes ? EXIT.changes : EXIT.done;
-  }
+  if (options.plan) return showPlan(plan, options, deps);
   for (const line of planLines(plan, text, terminal.paintErr)) terminal.err(line);
   if (!options.yes && !(await confirmed(text.commands.rollback.ask, deps))) return EXIT.failed;
   const rollout = await client.send<Rollout>("POST", ROUTES.rollbacks, { version });
-  return follow(
-    rollout,
-    { json, timeoutMs: options.timeout ?? null, detach: options.detach ?? false, wait: "drained" },
-    deps,
-  );
+  return follow(rollout, options, deps);
 }

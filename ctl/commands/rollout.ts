@@ -44,11 +44,7 @@ export function register(program: Command, deps: CommandDeps): void {
       deps.run(
         async (id: string | undefined, options: { json?: boolean; wait: "serving" | "drained"; timeout?: number }) => {
           const found = await deps.client().get<Rollout>(ROUTES.rollout(id ?? (await runningId(deps))));
-          return follow(
-            found,
-            { json: options.json ?? false, detach: false, wait: options.wait, timeoutMs: options.timeout ?? null },
-            deps,
-          );
+          return follow(found, options, deps);
         },
       ),
     );
@@ -87,8 +83,7 @@ async function list(options: ListOptions, { terminal, text, client }: CommandDep
     one.endedAt === null ? "-" : elapsed(Date.parse(one.endedAt) - Date.parse(one.startedAt)),
     one.reason?.split("\n")[0] ?? "",
   ]);
-  const titles = text.rollout.columns.map((title) => ({ title }));
-  for (const line of table(titles, rows, (title) => terminal.paintOut(title, "dim"))) terminal.out(line);
+  for (const line of table(text.rollout.columns, rows, terminal.paintOut)) terminal.out(line);
 }
 
 async function show(
@@ -108,9 +103,8 @@ async function show(
     step.startedAt ?? "-",
     step.startedAt === null ? "-" : elapsed(step.elapsedMs),
   ]);
-  const titles = text.rollout.stepColumns.map((title) => ({ title }));
   terminal.out("");
-  for (const line of table(titles, rows, (title) => terminal.paintOut(title, "dim"))) terminal.out(line);
+  for (const line of table(text.rollout.stepColumns, rows, terminal.paintOut)) terminal.out(line);
 }
 
 async function cancel(id: string | undefined, options: { json?: boolean }, deps: CommandDeps): Promise<undefined> {

@@ -50,11 +50,8 @@ function figureLines(figures: TurnFigures, { text, terminal }: CommandDeps): str
     String(one.count),
     ...[one.p50Ms, one.p95Ms, one.p99Ms, one.maxMs].map(elapsed),
   ]);
-  const columns = t.columns.map((title, index) => ({
-    title,
-    align: index === 0 ? ("left" as const) : ("right" as const),
-  }));
-  const lines = table(columns, rows, (title) => terminal.paintOut(title, "dim"));
+  const columns = t.columns.map((title, index) => (index === 0 ? title : { title, align: "right" as const }));
+  const lines = table(columns, rows, terminal.paintOut);
   const answered = figures.outcomes.find((one) => one.outcome === "answered");
   if (answered === undefined) return lines;
   lines.push("", t.advice(elapsed(answered.p95Ms), elapsed(figures.finishMs)));

@@ -15,6 +15,7 @@ import type { CommandDeps } from "../deps.ts";
 import { follow } from "../follow.ts";
 import { planLines } from "../render/plan-view.ts";
 import { ROUTES } from "../routes.ts";
+import { showPlan } from "../show-plan.ts";
 
 interface Options {
   readonly stage?: boolean;
@@ -66,18 +67,11 @@ async function update(source: string, options: Options, deps: CommandDeps): Prom
   }
   if (options.plan || !(options.yes || json || options.detach)) {
     const plan = await client.send<RolloutPlan>("POST", ROUTES.planUpdate, request);
-    if (options.plan && json) terminal.out(JSON.stringify(plan));
-    else
-      for (const line of planLines(plan, text, options.plan ? terminal.paintOut : terminal.paintErr))
-        (options.plan ? terminal.out : terminal.err)(line);
-    if (options.plan) return plan.changes ? EXIT.changes : EXIT.done;
+    if (options.plan) return showPlan(plan, options, deps);
+    for (const line of planLines(plan, text, terminal.paintErr)) terminal.err(line);
     if (!plan.changes) return EXIT.done;
     if (!(await confirmed(text.commands.update.ask, deps))) return EXIT.failed;
   }
   const rollout = await client.send<Rollout>("POST", ROUTES.updates, request);
-  return follow(
-    rollout,
-    { json, timeoutMs: options.timeout ?? null, detach: options.detach ?? false, wait: "drained" },
-    deps,
-  );
+  return follow(rollout, options, deps);
 }

@@ -14,6 +14,11 @@ interface Account {
   readonly createdAt: string;
 }
 
+interface Made {
+  readonly name: string;
+  readonly password: string | null;
+}
+
 interface Options {
   readonly admin?: boolean;
   readonly passwordStdin?: boolean;
@@ -64,25 +69,22 @@ async function passwordOf(options: Options): Promise<{ password?: string }> {
   return options.passwordStdin ? { password: (await readText(process.stdin)).replace(/\r?\n$/, "") } : {};
 }
 
-async function add(name: string, options: Options, { client, terminal, text }: CommandDeps): Promise<number> {
+async function add(name: string, options: Options, deps: CommandDeps): Promise<number> {
   const body = { name, role: options.admin ? "admin" : "user", ...(await passwordOf(options)) };
-  const made = await client().send<{ name: string; password: string | null }>("POST", ROUTES.app("/users"), body);
-  if (options.json) terminal.out(JSON.stringify(made));
-  else {
-    terminal.out(text.commands.user.added(name));
-    if (made.password) terminal.out(text.commands.user.password(made.password));
-  }
-  return EXIT.done;
+  const made = await deps.client().send<Made>("POST", ROUTES.app("/users"), body);
+  return sayMade(made, deps.text.commands.user.added(name), options, deps);
 }
 
-async function passwd(name: string, options: Options, { client, terminal, text }: CommandDeps): Promise<number> {
+async function passwd(name: string, options: Options, deps: CommandDeps): Promise<number> {
   const path = ROUTES.app(`/users/${encodeURIComponent(name)}/password`);
-  const made = await client().send<{ name: string; password: string | null }>("POST", path, await passwordOf(options));
-  if (options.json) terminal.out(JSON.stringify(made));
-  else {
-    terminal.out(text.commands.user.changed(name));
-    if (made.password) terminal.out(text.commands.user.password(made.password));
-  }
+  const made = await deps.client().send<Made>("POST", path, await passwordOf(options));
+  return sayMade(made, deps.text.commands.user.changed(name), options, deps);
+}
+
+/** The password is shown this once. */
+function sayMade(made: Made, done: string, { json }: Options, { terminal, text }: CommandDeps): number {
+  terminal.out(json ? JSON.stringify(made) : done);
+  if (!json && made.password) terminal.out(text.commands.user.password(made.password));
   return EXIT.done;
 }
 
@@ -97,8 +99,7 @@ async function list(options: Options, { client, terminal, text }: CommandDeps): 
       one.disabled ? t.states.disabled : t.states.active,
       one.createdAt,
     ]);
-    const titles = t.columns.map((title) => ({ title }));
-    for (const line of table(titles, rows, (title) => terminal.paintOut(title, "dim"))) terminal.out(line);
+    for (const line of table(t.columns, rows, terminal.paintOut)) terminal.out(line);
   }
   return EXIT.done;
 }

@@ -18,16 +18,12 @@ export function planLines(plan: RolloutPlan, text: Text, paint: Paint): string[]
   ]);
   const columns = [
     { title: "#", align: "right" },
-    { title: text.plan.service },
-    { title: text.plan.action },
-    { title: text.plan.instance },
-    { title: "" },
-  ] as const;
-  const lines = [
-    ...table(columns, rows, (title) => paint(title, "dim")),
+    text.plan.service,
+    text.plan.action,
+    text.plan.instance,
     "",
-    text.plan.time(elapsed(plan.expectedMs), elapsed(plan.worstMs)),
-  ];
+  ] as const;
+  const lines = [...table(columns, rows, paint), "", text.plan.time(elapsed(plan.expectedMs), elapsed(plan.worstMs))];
   if (plan.peakConnections !== null) lines.push(text.plan.connections(plan.peakConnections, plan.connectionLimit));
   if (plan.peakMemoryBytes !== null) lines.push(text.plan.memory(bytes(plan.peakMemoryBytes)));
   return [...lines, ...notes];

@@ -76,18 +76,18 @@ function serviceLines(services: readonly ServiceStatus[], context: StatusContext
       rows.push([index === 0 ? name : "", ...instanceCells(instance, context)]);
   }
   const columns = [
-    { title: t.columns.service },
-    { title: t.columns.instance },
-    { title: t.columns.state },
+    t.columns.service,
+    t.columns.instance,
+    t.columns.state,
     { title: t.columns.pid, align: "right" },
     { title: t.columns.up, align: "right" },
     { title: t.columns.inFlight, align: "right" },
     { title: t.columns.memory, align: "right" },
     { title: t.columns.cpu, align: "right" },
     { title: t.columns.restarts, align: "right" },
-    { title: t.columns.lastExit },
+    t.columns.lastExit,
   ] as const;
-  return table(columns, rows, (title) => paint(title, "dim"));
+  return table(columns, rows, paint);
 }
 
 function instanceCells(instance: InstanceStatus, { text, paint, nowMs }: StatusContext): string[] {

@@ -26,7 +26,7 @@ interface ReloadControlParts {
   readonly app: (config: Config) => AppConfig | null;
   readonly definitions: Definitions;
   readonly connectionLimit: () => number | null;
-  /** What is written down is written once, in this. */
+  /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
 }
 

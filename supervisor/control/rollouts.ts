@@ -28,7 +28,7 @@ interface RolloutControlParts {
   readonly wishes: Pick<ServiceWishes, "isStopped" | "replicas">;
   readonly config: () => Config;
   readonly connectionLimit: () => number | null;
-  /** What is written down is written once, in this. */
+  /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly wake: () => void;
 }

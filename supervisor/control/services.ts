@@ -29,7 +29,7 @@ interface ServiceControlParts {
   readonly journal: Pick<Journal, "write">;
   readonly config: () => Config;
   readonly connectionLimit: () => number | null;
-  /** What is written down is written once, in this. */
+  /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly wake: () => void;
 }

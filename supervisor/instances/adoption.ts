@@ -24,7 +24,7 @@ interface AdoptionParts {
   readonly book: InstanceBook;
   readonly instances: Instances;
   readonly journal: Journal;
-  /** What is written down is written once, in this. */
+  /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly spawner: Spawner;
   readonly table: ProcessTable;

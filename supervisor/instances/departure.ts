@@ -25,7 +25,7 @@ interface DepartureParts {
   readonly store: Pick<Store, "atomically">;
   readonly book: InstanceBook;
   readonly journal: Journal;
-  /** What is written down is written once, in this. */
+  /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly table: ProcessTable;
   readonly proxies: Pick<ProxySet, "idle" | "moveStreams">;

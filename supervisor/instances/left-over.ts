@@ -21,7 +21,7 @@ export function createExitedLookout(parts: {
   readonly table: ProcessTable;
   readonly mark: string;
   readonly journal: Journal;
-  /** What is written down is written once, in this. */
+  /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly failed: (error: Error) => void;
 }): ExitedLookout {

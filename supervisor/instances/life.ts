@@ -32,7 +32,7 @@ interface InstanceParts {
   readonly store: Store;
   readonly book: InstanceBook;
   readonly journal: Journal;
-  /** What is written down is written once, in this. */
+  /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly measures: Measures;
   readonly spawner: Spawner;

@@ -31,7 +31,7 @@ interface SurroundingsParts {
   readonly clock: Clock;
   readonly book: InstanceBook;
   readonly journal: Journal;
-  /** What is written down is written once, in this. */
+  /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly measures: Measures;
   readonly wishes: ServiceWishes;

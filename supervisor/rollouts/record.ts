@@ -65,7 +65,7 @@ interface RolloutRunnerParts {
   readonly clock: Clock;
   readonly store: Store;
   readonly journal: Journal;
-  /** What is written down is written once, in this. */
+  /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly bootId: string;
   readonly counters: () => ProxyCounters;

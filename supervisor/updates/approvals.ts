@@ -26,7 +26,7 @@ interface ApprovalParts {
   readonly store: Store;
   readonly log: Pick<Logger, "info" | "warn">;
   readonly bulletin: Bulletin;
-  /** What is written down is written once, in this. */
+  /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly status: () => Promise<Status>;
   readonly offers: () => Promise<readonly PostedOffer[]>;

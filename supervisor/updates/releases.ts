@@ -55,7 +55,7 @@ export interface ReleaseParts {
   readonly config: () => Config;
   readonly workers: () => readonly WorkerStatus[] | null;
   readonly preflight: () => Promise<readonly PreflightLine[]>;
-  /** What is written down is written once, in this. */
+  /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly status: () => Promise<Status>;
   readonly restart: (request: RolloutRequest, askedBy: string) => Promise<Rollout>;

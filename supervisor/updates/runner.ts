@@ -35,7 +35,7 @@ interface UpdateRunnerParts {
   readonly journal: Journal;
   readonly rollouts: RolloutRunner;
   readonly log: Logger;
-  /** What is written down is written once, in this. */
+  /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly steps: Readonly<Record<CourseStep, TakeStep>>;
   /** It did not succeed, so nothing runs from what it staged: that goes, unless it was there before. Repeatable. */

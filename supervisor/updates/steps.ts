@@ -38,7 +38,7 @@ interface UpdateStepParts {
   readonly smoke: (signal: AbortSignal) => Promise<void>;
   /** The last lines an instance wrote. */
   readonly tail: (instance: string, lines: number) => Promise<readonly string[]>;
-  /** What is written down is written once, in this. */
+  /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly settle: (course: UpdateCourse) => void;
   readonly prune: (course: UpdateCourse) => Promise<readonly string[]>;

@@ -36,7 +36,7 @@ export const recordedWords = {
     owldStops: ["owld stops", "owld가 멈춤"],
     serviceGone: ["its service is gone from the configuration", "서비스가 설정에서 없어짐"],
     count: (service: string, wanted: number) => [
-      `${service} is to have ${wanted}`,
+      `${service} is scaled to ${wanted}`,
       `${service}의 인스턴스를 ${wanted}개로 맞춤`,
     ],
     configuration: ["its configuration changed", "설정이 바뀜"],

@@ -28,7 +28,7 @@ describe("widths", () => {
 
   test("columns line up in both languages", () => {
     const lines = table(
-      [{ title: "상태" }, { title: "PID", align: "right" }],
+      ["상태", { title: "PID", align: "right" }],
       [
         ["준비됨", "7"],
         ["x", "1234"],
