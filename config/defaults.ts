@@ -20,7 +20,7 @@ export const DEFAULTS = {
     connections: 20_000,
     bodyBytes: 10 * 2 ** 20,
     uploadBytes: 4 * 2 ** 30,
-    bodyBytesPerS: 1_024,
+    bodyBytesPerS: 500,
   },
   postgres: { maxConnections: 600, binaries: "auto" },
   graceMs: 330_000,

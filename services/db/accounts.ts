@@ -41,19 +41,23 @@ export async function insertAccount(
   return rowCount === 1;
 }
 
-/** Sets a password and ends the account's sessions but `keep`. */
+/** Sets a password, ends every session of the account and forgets its devices but `keepDevice`. */
 export async function setPassword(
   sql: Sql,
   id: string,
-  passwordHash: string,
-  initial: boolean,
-  keep: Buffer | null,
+  password: { readonly hash: string; readonly initial: boolean; readonly keepDevice: Buffer | null },
 ): Promise<void> {
   await sql.query(
-    `WITH changed AS (UPDATE owl.account SET password_hash = $2, initial_password = $3 WHERE id = $1)
-     DELETE FROM owl.session WHERE account_id = $1 AND id_hash IS DISTINCT FROM $4`,
-    [id, passwordHash, initial, keep],
+    `WITH changed AS (UPDATE owl.account SET password_hash = $2, initial_password = $3 WHERE id = $1),
+          forgotten AS (DELETE FROM owl.device WHERE account_id = $1 AND id_hash IS DISTINCT FROM $4)
+     DELETE FROM owl.session WHERE account_id = $1`,
+    [id, password.hash, password.initial, password.keepDevice],
   );
+}
+
+/** The same password under today's figures, unless it was changed meanwhile. */
+export async function replaceHash(sql: Sql, id: string, old: string, next: string): Promise<void> {
+  await sql.query("UPDATE owl.account SET password_hash = $3 WHERE id = $1 AND password_hash = $2", [id, old, next]);
 }
 
 /** Disables (and signs out) or enables an account; false when it is not there. */
@@ -68,6 +72,11 @@ export async function setDisabled(sql: Sql, name: string, disabled: boolean): Pr
   return rowCount === 1;
 }
 
+/** Whoever takes an administrator away waits here for another one who does, and then counts what is left. */
+export async function lockAdministrators(sql: Sql): Promise<void> {
+  await sql.query("SELECT 1 FROM owl.account WHERE role = 'administrator' ORDER BY id FOR UPDATE");
+}
+
 /** How many administrators can still sign in. */
 export async function countAdministrators(sql: Sql): Promise<number> {
   const { rows } = await sql.query<{ n: number }>(
@@ -76,12 +85,46 @@ export async function countAdministrators(sql: Sql): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-export async function insertSession(sql: Sql, idHash: Buffer, accountId: string, lifeMs: number): Promise<void> {
-  await sql.query(
+/** Opens a session; false when the account was disabled or its password changed since `passwordHash` was read. */
+export async function insertSession(
+  sql: Sql,
+  session: {
+    readonly idHash: Buffer;
+    readonly accountId: string;
+    readonly passwordHash: string;
+    readonly lifeMs: number;
+  },
+): Promise<boolean> {
+  const { rowCount } = await sql.query(
     `INSERT INTO owl.session (id_hash, account_id, expires_at)
-     VALUES ($1, $2, clock_timestamp() + make_interval(secs => $3::float8 / 1000))`,
-    [idHash, accountId, lifeMs],
+     SELECT $1, a.id, clock_timestamp() + make_interval(secs => $4::float8 / 1000) FROM owl.account a
+      WHERE a.id = $2 AND a.password_hash = $3 AND a.disabled_at IS NULL FOR KEY SHARE`,
+    [session.idHash, session.accountId, session.passwordHash, session.lifeMs],
   );
+  return rowCount === 1;
+}
+
+/** Devices kept of an account, the newest ones. */
+const DEVICES_KEPT = 20;
+
+/** Notes that the account is used with this device. */
+export async function keepDevice(sql: Sql, idHash: Buffer, accountId: string): Promise<void> {
+  await sql.query(
+    `WITH old AS (
+       DELETE FROM owl.device WHERE account_id = $2 AND id_hash IN (
+         SELECT id_hash FROM owl.device WHERE account_id = $2 AND id_hash <> $1 ORDER BY seen_at DESC OFFSET $3))
+     INSERT INTO owl.device (id_hash, account_id) VALUES ($1, $2)
+     ON CONFLICT (id_hash, account_id) DO UPDATE SET seen_at = clock_timestamp()`,
+    [idHash, accountId, DEVICES_KEPT - 1],
+  );
+}
+
+export async function isDeviceOf(sql: Sql, idHash: Buffer, accountId: string): Promise<boolean> {
+  const { rowCount } = await sql.query("SELECT 1 FROM owl.device WHERE id_hash = $1 AND account_id = $2", [
+    idHash,
+    accountId,
+  ]);
+  return rowCount === 1;
 }
 
 /** The account of a living session; `due`: it was last extended more than an hour ago. */
@@ -125,14 +168,25 @@ export async function recordLoginFailure(sql: Sql, subjects: readonly string[]):
   await sql.query("INSERT INTO owl.login_failure (subject) SELECT unnest($1::text[])", [subjects]);
 }
 
-export async function forgetLoginFailures(sql: Sql, subjects: readonly string[]): Promise<void> {
-  await sql.query("DELETE FROM owl.login_failure WHERE subject = ANY($1)", [subjects]);
+/** Forgets all of `whole`, and the newest one of each of `newest`. */
+export async function forgetLoginFailures(
+  sql: Sql,
+  whole: readonly string[],
+  newest: readonly string[] = [],
+): Promise<void> {
+  await sql.query(
+    `DELETE FROM owl.login_failure WHERE subject = ANY($1::text[]) OR ctid IN (
+       SELECT (SELECT f.ctid FROM owl.login_failure f WHERE f.subject = s ORDER BY f.at DESC LIMIT 1)
+         FROM unnest($2::text[]) s)`,
+    [whole, newest],
+  );
 }
 
 /** Removes what has expired; housekeeping. */
 export async function sweepSessions(sql: Sql): Promise<void> {
   await sql.query(
-    `WITH old AS (DELETE FROM owl.login_failure WHERE at < clock_timestamp() - interval '1 day')
+    `WITH old AS (DELETE FROM owl.login_failure WHERE at < clock_timestamp() - interval '1 day'),
+          unused AS (DELETE FROM owl.device WHERE seen_at < clock_timestamp() - interval '1 year')
      DELETE FROM owl.session WHERE expires_at < clock_timestamp()`,
   );
 }

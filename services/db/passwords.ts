@@ -1,21 +1,31 @@
-// Password hashes: scrypt with a salt of their own, the parameters kept in the hash.
+// Password hashes: scrypt with a salt of their own, the parameters kept in the hash, so that older ones are still known.
 
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
 
-const SCRYPT = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 2 ** 20 } as const;
+/** OWASP's figure for scrypt: 128 MiB for as long as a hash takes. */
+const SCRYPT = { N: 2 ** 17, r: 8, p: 1 } as const;
 
 function derive(password: string, salt: Buffer, bytes: number, options: ScryptOptions): Promise<Buffer> {
+  const { N = 1, r = 1, p = 1 } = options as { N?: number; r?: number; p?: number };
+  const maxmem = 128 * r * (N + p + 2);
   return new Promise((resolve, reject) => {
-    scrypt(password.normalize("NFC"), salt, bytes, options, (error, key) => (error ? reject(error) : resolve(key)));
+    scrypt(password.normalize("NFC"), salt, bytes, { ...options, maxmem }, (error, key) =>
+      error ? reject(error) : resolve(key),
+    );
   });
 }
+
+const printed = (salt: Buffer, key: Buffer): string =>
+  ["scrypt", SCRYPT.N, SCRYPT.r, SCRYPT.p, salt.toString("base64url"), key.toString("base64url")].join("$");
 
 /** `scrypt$N$r$p$salt$key`, base64url. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
-  const key = await derive(password, salt, 32, SCRYPT);
-  return ["scrypt", SCRYPT.N, SCRYPT.r, SCRYPT.p, salt.toString("base64url"), key.toString("base64url")].join("$");
+  return printed(salt, await derive(password, salt, 32, SCRYPT));
 }
+
+/** A hash of no password, which costs as long to compare with. */
+export const DECOY_HASH = printed(randomBytes(16), randomBytes(32));
 
 /** True when `password` is the one `hash` was made of. */
 export async function isPassword(password: string, hash: string): Promise<boolean> {
@@ -26,7 +36,11 @@ export async function isPassword(password: string, hash: string): Promise<boolea
     N: Number(n),
     r: Number(r),
     p: Number(p),
-    maxmem: SCRYPT.maxmem,
   });
   return timingSafeEqual(wanted, found);
+}
+
+/** Was it made with other figures than today's? */
+export function isOutdated(hash: string): boolean {
+  return !hash.startsWith(`scrypt$${SCRYPT.N}$${SCRYPT.r}$${SCRYPT.p}$`);
 }

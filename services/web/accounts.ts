@@ -6,12 +6,12 @@ import {
   countAdministrators,
   findAccount,
   insertAccount,
+  lockAdministrators,
   type Role,
   setDisabled,
   setPassword,
 } from "../db/accounts.ts";
 import { type AuditEntry, recordAudit } from "../db/audit.ts";
-import { hashPassword } from "../db/passwords.ts";
 import type { WebDeps } from "./deps.ts";
 import { checkPassword } from "./sessions.ts";
 
@@ -33,7 +33,7 @@ export async function addAccount(
   const name = wanted.name.toLowerCase();
   const password = wanted.password ?? deps.random.token(12);
   checkPassword(password);
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await deps.passwords.hash(password);
   await deps.db.transaction(async (sql) => {
     const id = deps.random.uuid();
     const initialPassword = wanted.password === undefined;
@@ -54,9 +54,13 @@ export async function resetPassword(
   const account = await find(deps, wanted.name);
   const password = wanted.password ?? deps.random.token(12);
   checkPassword(password);
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await deps.passwords.hash(password);
   await deps.db.transaction(async (sql) => {
-    await setPassword(sql, account.id, passwordHash, wanted.password === undefined, null);
+    await setPassword(sql, account.id, {
+      hash: passwordHash,
+      initial: wanted.password === undefined,
+      keepDevice: null,
+    });
     await recordAudit(sql, { ...actor, action: "password.reset", target: account.name });
   });
   return { name: account.name, password: wanted.password === undefined ? password : null };
@@ -66,6 +70,7 @@ export async function resetPassword(
 export async function switchAccount(deps: WebDeps, actor: Actor, name: string, disabled: boolean): Promise<void> {
   const account = await find(deps, name);
   await deps.db.transaction(async (sql) => {
+    if (disabled) await lockAdministrators(sql);
     await setDisabled(sql, account.name, disabled);
     if (disabled && account.role === "administrator" && (await countAdministrators(sql)) === 0) {
       throw failure("account.conflict#last");

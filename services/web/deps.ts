@@ -8,6 +8,7 @@ import type { Database } from "../db/pool.ts";
 import type { JobQueue } from "../db/queue.ts";
 import type { Text } from "../text/text.ts";
 import type { EventStreams } from "./event-stream.ts";
+import type { PasswordWork } from "./password-work.ts";
 import type { WireApp } from "./wire.ts";
 
 export interface WebDeps {
@@ -22,6 +23,7 @@ export interface WebDeps {
   readonly random: Random;
   readonly log: Logger;
   readonly text: Text;
+  readonly passwords: PasswordWork;
   /** Null: ready. Else why not, in a few words (for /readyz). */
   notReady(): string | null;
 }

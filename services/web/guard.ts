@@ -4,7 +4,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import { failure } from "../core/wire/errors.ts";
 import type { WebDeps } from "./deps.ts";
-import { accountOf, identify } from "./sessions.ts";
+import { accountOf, checkFirstPassword, identify } from "./sessions.ts";
 
 /** `socket`: through this instance's own socket alone, never through the proxy. */
 type Access = "public" | "account" | "administrator" | "socket";
@@ -29,6 +29,8 @@ export function guard(app: FastifyInstance, deps: WebDeps): void {
     for (const method of [route.method].flat()) access.set(`${method} ${route.url}`, accessOf(route));
   });
   app.addHook("onRequest", async (request, reply) => {
+    // Answers are somebody's own: no cache on the way or in the browser keeps them. A route may say otherwise.
+    if (request.url.startsWith("/api/")) reply.header("cache-control", "no-store");
     // There is nothing to guard, and the answer tells nothing.
     if (request.is404) return;
     checkOrigin(request);
@@ -50,6 +52,7 @@ async function admit(access: Access, deps: WebDeps, request: FastifyRequest, rep
   }
   await identify(deps, request, reply);
   const account = accountOf(request);
+  checkFirstPassword(request);
   if (access === "administrator" && account.role !== "administrator") throw failure("request.role");
 }
 

@@ -12,6 +12,7 @@ import { createLog, readInstance } from "../instance.ts";
 import { textOf } from "../text/text.ts";
 import { createApp } from "./app.ts";
 import { createEventStreams } from "./event-stream.ts";
+import { createPasswordWork } from "./password-work.ts";
 import { createSweeper } from "./sweeper.ts";
 
 const instance = readInstance(process.env);
@@ -43,10 +44,19 @@ const common = { db, queue, listener, clock, random, log, text };
 const reclaimer = createReclaimer({ ...common, stalledAfterMs, healthyForMs: pulse.healthyForMs });
 const sweeper = createSweeper({ ...common, uploadsDir: config.uploadsDir });
 const streams = createEventStreams({ clock, random, listener });
+const passwords = createPasswordWork();
 let state: "starting" | "ready" | "draining" = "starting";
 const LINGER_MS = 300;
 const notReady = () => (state === "ready" ? null : state);
-const app = await createApp({ ...common, config, instance: id, release: instance.release, streams, notReady });
+const app = await createApp({
+  ...common,
+  config,
+  instance: id,
+  release: instance.release,
+  streams,
+  passwords,
+  notReady,
+});
 
 async function stop(why: string): Promise<void> {
   if (state === "draining") return;

@@ -4,11 +4,15 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { failure } from "../core/wire/errors.ts";
-import { deleteSession, extendSession, findSession, insertSession, type Role } from "../db/accounts.ts";
+import { deleteSession, extendSession, findSession, insertSession, keepDevice, type Role } from "../db/accounts.ts";
+import type { Sql } from "../db/pool.ts";
 import type { WebDeps } from "./deps.ts";
 
 export const SESSION_COOKIE = "owl_session";
 const SESSION_MS = 30 * 86_400_000;
+/** Of a browser that was signed in before; gives no access. */
+const DEVICE_COOKIE = "owl_device";
+const DEVICE_MS = 365 * 86_400_000;
 
 export interface Account {
   readonly id: string;
@@ -34,21 +38,53 @@ export function hashSessionId(id: string): Buffer {
   return createHash("sha256").update(id).digest();
 }
 
-/** Opens a session for the account and sets its cookie. */
-export async function openSession(deps: WebDeps, reply: FastifyReply, accountId: string): Promise<void> {
+/**
+ * Opens a session under a new id for the account whose password was checked against `passwordHash`; the answer sets its
+ * cookie. null when the account was disabled or its password changed meanwhile.
+ */
+export async function openSession(
+  deps: WebDeps,
+  sql: Sql,
+  account: { readonly id: string; readonly passwordHash: string },
+): Promise<((reply: FastifyReply) => void) | null> {
   const id = randomBytes(32).toString("base64url");
-  await insertSession(deps.db, hashSessionId(id), accountId, SESSION_MS);
-  setCookie(deps, reply, id);
+  const session = { idHash: hashSessionId(id), accountId: account.id, passwordHash: account.passwordHash };
+  if (!(await insertSession(sql, { ...session, lifeMs: SESSION_MS }))) return null;
+  return (reply) => setCookie(deps, reply, { name: SESSION_COOKIE, value: id, path: "/", lifeMs: SESSION_MS });
 }
 
-function setCookie(deps: WebDeps, reply: FastifyReply, id: string): void {
-  reply.setCookie(SESSION_COOKIE, id, {
+function setCookie(
+  deps: WebDeps,
+  reply: FastifyReply,
+  cookie: { readonly name: string; readonly value: string; readonly path: string; readonly lifeMs: number },
+): void {
+  reply.setCookie(cookie.name, cookie.value, {
     httpOnly: true,
     sameSite: "lax",
-    secure: deps.config.secureCookies,
-    path: "/",
-    maxAge: SESSION_MS / 1_000,
+    // Owl's own TLS, or that of a proxy in front which is trusted (proxy.trust): our proxy passes on no other's word.
+    secure: deps.config.secureCookies || reply.request.protocol === "https",
+    path: cookie.path,
+    maxAge: cookie.lifeMs / 1_000,
   });
+}
+
+/** The hash of the device that the request says it comes from, or null. */
+export function deviceOf(request: FastifyRequest): Buffer | null {
+  const id = request.cookies[DEVICE_COOKIE];
+  return id !== undefined && /^[\w-]{43}$/.test(id) ? hashSessionId(id) : null;
+}
+
+/** Remembers that the account was signed in with this device; one that has no name yet gets one. */
+export async function rememberDevice(
+  deps: WebDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  accountId: string,
+): Promise<void> {
+  const known = deviceOf(request);
+  const id = known === null ? randomBytes(32).toString("base64url") : (request.cookies[DEVICE_COOKIE] ?? "");
+  await keepDevice(deps.db, known ?? hashSessionId(id), accountId);
+  setCookie(deps, reply, { name: DEVICE_COOKIE, value: id, path: "/api/session", lifeMs: DEVICE_MS });
 }
 
 /** Ends the request's session and takes its cookie away. */
@@ -68,8 +104,17 @@ export async function identify(deps: WebDeps, request: FastifyRequest, reply: Fa
   request.account = { id: found.id, name: found.name, role: found.role, initialPassword: found.initialPassword };
   if (found.due) {
     await extendSession(deps.db, idHash, SESSION_MS);
-    setCookie(deps, reply, id);
+    setCookie(deps, reply, { name: SESSION_COOKIE, value: id, path: "/", lifeMs: SESSION_MS });
   }
+}
+
+/** What an account may do before its first password is changed. */
+const BEFORE_CHANGE = new Set(["/api/session", "/api/session/password", "/api/openapi.json"]);
+
+/** Throws `password.initial` (403) for a route that is closed until the first password is changed. */
+export function checkFirstPassword(request: FastifyRequest): void {
+  if (!request.account?.initialPassword || BEFORE_CHANGE.has(request.routeOptions.url ?? "")) return;
+  throw failure("password.initial");
 }
 
 /** The signed-in account; throws `session.missing` (401). */

@@ -13,5 +13,10 @@ export const UPSTREAM_IDLE_MS = 4_000;
 /** Idle connections kept per upstream. */
 export const UPSTREAM_MOST_IDLE = 64;
 
+/** Bytes that are kept unparsed (pipelined, or a body before its upstream is connected) until the client is paused. */
+export const MOST_HELD = 64 * 1024;
+/** Unsent answer bytes above which the next pipelined request waits. */
+export const MOST_UNSENT = 64 * 1024;
+
 /** How long an idle connection of a draining process waits for a request that is on its way. */
 export const DRAIN_IDLE_MS = 1_000;

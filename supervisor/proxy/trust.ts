@@ -16,7 +16,11 @@ export function createTrust(networks: readonly string[]): (address: string) => b
     }
     list.addSubnet(address, prefix, family === 6 ? "ipv6" : "ipv4");
   }
-  return (address) => list.check(plainAddress(address), address.includes(":") && !isMapped(address) ? "ipv6" : "ipv4");
+  return (address) => {
+    const plain = plainAddress(address);
+    const family = isIP(plain);
+    return family !== 0 && list.check(plain, family === 6 ? "ipv6" : "ipv4");
+  };
 }
 
 /** An IPv4-mapped IPv6 address as IPv4, anything else as it is. */

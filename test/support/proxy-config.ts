@@ -17,7 +17,7 @@ export function proxyConfig(changes: Partial<ProxyConfig> = {}): ProxyConfig {
       connections: 20_000,
       bodyBytes: 10_485_760,
       uploadBytes: 4_294_967_296,
-      bodyBytesPerS: 1_024,
+      bodyBytesPerS: 500,
     },
     metrics: null,
     trust: [],

@@ -48,6 +48,13 @@ const ERRORS = {
   "session.wrong": row(401, "Name or password is wrong."),
   "session.wrong#present": row(401, "The present password is wrong."),
   "session.tooMany": row(429, "Too many failed tries.", "Wait a quarter of an hour, then try again."),
+  "session.busy": row(503, "Too many passwords are being checked at the moment.", "Try again in a moment."),
+  "password.initial": row(
+    403,
+    "The first password must be changed before anything else.",
+    "PUT /api/session/password with password and newPassword.",
+  ),
+  "password.weak#same": row(400, "The new password is the present one.", "Choose another one."),
   "password.weak": row(400, "A password has 10 to 1,000 characters."),
   "account.notFound": row(404, "There is no account {name}.", "See owlctl user list."),
   "account.notFound#administrator": row(404, "There is no administrator."),

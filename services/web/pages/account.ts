@@ -43,6 +43,8 @@ export async function signOut(): Promise<void> {
 
 export async function changePassword(password: string, newPassword: string): Promise<void> {
   await call("/api/session/password", { method: "PUT", body: { password, newPassword } });
+  // The session has another id from now on.
+  startLive();
   session.set((now) =>
     now.state === "signedIn" ? { ...now, account: { ...now.account, initialPassword: false } } : now,
   );
@@ -50,5 +52,5 @@ export async function changePassword(password: string, newPassword: string): Pro
 
 function enter(account: Account): void {
   session.set({ state: "signedIn", account });
-  startLive();
+  if (!account.initialPassword) startLive();
 }

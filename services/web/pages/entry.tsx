@@ -1,7 +1,7 @@
 // The pages' beginning: who is signed in decides what is drawn.
 
 import { render, type VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { loadSession, session } from "./account.ts";
 import { Frame } from "./frame.tsx";
 import { Failure } from "./parts/failure.tsx";
@@ -13,7 +13,6 @@ import { applyTheme } from "./theme.ts";
 function App(): VNode | null {
   useLanguage();
   const now = useStore(session);
-  const [later, setLater] = useState(false);
   useEffect(() => void loadSession(), []);
   switch (now.state) {
     case "loading":
@@ -27,7 +26,7 @@ function App(): VNode | null {
     case "signedOut":
       return <SignIn expired={now.expired} />;
     case "signedIn":
-      if (now.account.initialPassword && !later) return <InitialPassword onLater={() => setLater(true)} />;
+      if (now.account.initialPassword) return <InitialPassword />;
       return <Frame account={now.account} />;
   }
 }

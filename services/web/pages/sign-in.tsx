@@ -107,14 +107,12 @@ export function SignIn({ expired }: { readonly expired: boolean }): VNode {
   );
 }
 
-export function InitialPassword({ onLater }: { readonly onLater: () => void }): VNode {
+/** Until it is changed the server answers nothing else. */
+export function InitialPassword(): VNode {
   return (
     <Card title={t("password.initialTitle")}>
       <p class="note">{t("password.initialText")}</p>
-      <PasswordForm onDone={onLater} />
-      <button type="button" class="link" onClick={onLater}>
-        {t("password.later")}
-      </button>
+      <PasswordForm onDone={() => undefined} />
     </Card>
   );
 }

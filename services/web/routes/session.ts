@@ -1,32 +1,23 @@
-// Signing in and out, and one's own password. Invariant: tries are limited by account and by address, across instances,
-// and an unknown name costs as long as a wrong password.
+// Signing in and out, and one's own password. Invariant: tries are limited across instances (login-throttle.ts), an
+// unknown name costs as long as a wrong password, and a session's id is a new one at each sign-in and password change.
 
 import { failure } from "../../core/wire/errors.ts";
 import { nothing } from "../../core/wire/parts.ts";
 import { passwordChange, session, signIn } from "../../core/wire/session.ts";
-import {
-  countLoginFailures,
-  findAccount,
-  forgetLoginFailures,
-  recordLoginFailure,
-  setPassword,
-} from "../../db/accounts.ts";
+import { type AccountRow, findAccount, isDeviceOf, replaceHash, setPassword } from "../../db/accounts.ts";
 import { recordAudit } from "../../db/audit.ts";
-import { hashPassword, isPassword } from "../../db/passwords.ts";
+import { DECOY_HASH, isOutdated } from "../../db/passwords.ts";
 import type { Routes } from "../deps.ts";
+import { beginTry, changeSubjects, endTry, signInSubjects } from "../login-throttle.ts";
 import {
   type Account,
   accountOf,
   checkPassword,
   closeSession,
-  hashSessionId,
+  deviceOf,
   openSession,
-  SESSION_COOKIE,
+  rememberDevice,
 } from "../sessions.ts";
-
-const WINDOW_S = 900;
-const PER_ACCOUNT = 10;
-const PER_ADDRESS = 50;
 
 const tags = ["session"];
 
@@ -37,8 +28,16 @@ export const sessionRoutes: Routes = (app, deps) => {
     initialPassword,
     language: deps.config.language,
   });
-  // Compared against when the name is unknown, so that the answer's time tells nothing.
-  const decoy = hashPassword(deps.random.token(16));
+  /** A session of the account whose password was right; its hash is made anew where it is of older figures. */
+  async function open(account: AccountRow, password: string) {
+    let { passwordHash } = account;
+    if (isOutdated(passwordHash)) {
+      const next = await deps.passwords.hash(password);
+      await replaceHash(deps.db, account.id, passwordHash, next);
+      passwordHash = next;
+    }
+    return openSession(deps, deps.db, { id: account.id, passwordHash });
+  }
 
   app.post(
     "/api/session",
@@ -48,35 +47,27 @@ export const sessionRoutes: Routes = (app, deps) => {
     },
     async (request, reply) => {
       const name = request.body.name.toLowerCase();
-      const subjects = [`account:${name}`, `address:${request.ip}`];
-      const failures = await countLoginFailures(deps.db, subjects, WINDOW_S);
-      if (
-        (failures.get(subjects[0] as string) ?? 0) >= PER_ACCOUNT ||
-        (failures.get(subjects[1] as string) ?? 0) >= PER_ADDRESS
-      ) {
-        throw failure("session.tooMany", {}, { data: { retryAfterS: WINDOW_S } });
-      }
       const account = await findAccount(deps.db, name);
-      const right = await isPassword(request.body.password, account?.passwordHash ?? (await decoy));
-      if (!account || !right || account.disabledAt) {
-        await recordLoginFailure(deps.db, subjects);
-        await recordAudit(deps.db, {
-          accountId: account?.id ?? null,
-          accountName: name,
-          address: request.ip,
-          action: "session.refused",
-        });
+      const device = deviceOf(request);
+      const isKnown = device !== null && account !== null && (await isDeviceOf(deps.db, device, account.id));
+      const subjects = signInSubjects({
+        account: name,
+        address: request.ip,
+        device: isKnown ? device.toString("hex") : null,
+      });
+      await beginTry(deps.db, subjects);
+      const right = await deps.passwords.isRight(request.body.password, account?.passwordHash ?? DECOY_HASH);
+      const setSession = account && right && !account.disabledAt ? await open(account, request.body.password) : null;
+      const entry = { accountId: account?.id ?? null, accountName: name, address: request.ip };
+      if (account === null || setSession === null) {
+        await recordAudit(deps.db, { ...entry, action: "session.refused" });
         throw failure("session.wrong");
       }
-      await forgetLoginFailures(deps.db, [subjects[0] as string]);
+      await endTry(deps.db, subjects);
       await closeSession(deps, request, reply);
-      await openSession(deps, reply, account.id);
-      await recordAudit(deps.db, {
-        accountId: account.id,
-        accountName: account.name,
-        address: request.ip,
-        action: "session.opened",
-      });
+      setSession(reply);
+      await rememberDevice(deps, request, reply, account.id);
+      await recordAudit(deps.db, { ...entry, action: "session.opened" });
       return sessionJson(account);
     },
   );
@@ -101,22 +92,32 @@ export const sessionRoutes: Routes = (app, deps) => {
         response: { 204: nothing },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const account = accountOf(request);
+      const { password, newPassword } = request.body;
+      const subjects = changeSubjects(account.id);
+      await beginTry(deps.db, subjects);
       const found = await findAccount(deps.db, account.name);
-      if (!found || !(await isPassword(request.body.password, found.passwordHash))) {
-        await recordLoginFailure(deps.db, [`account:${account.name}`]);
+      if (!found || !(await deps.passwords.isRight(password, found.passwordHash))) {
         throw failure("session.wrong#present");
       }
-      checkPassword(request.body.newPassword);
-      const keep = hashSessionId(request.cookies[SESSION_COOKIE] ?? "");
-      await setPassword(deps.db, account.id, await hashPassword(request.body.newPassword), false, keep);
-      await recordAudit(deps.db, {
-        accountId: account.id,
-        accountName: account.name,
-        address: request.ip,
-        action: "password.changed",
+      await endTry(deps.db, subjects);
+      checkPassword(newPassword);
+      if (newPassword === password) {
+        throw failure("password.weak#same");
+      }
+      const hash = await deps.passwords.hash(newPassword);
+      const setSession = await deps.db.transaction(async (sql) => {
+        await setPassword(sql, account.id, { hash, initial: false, keepDevice: deviceOf(request) });
+        await recordAudit(sql, {
+          accountId: account.id,
+          accountName: account.name,
+          address: request.ip,
+          action: "password.changed",
+        });
+        return openSession(deps, sql, { id: account.id, passwordHash: hash });
       });
+      setSession?.(reply);
     },
   );
 };

@@ -19,6 +19,22 @@ export interface ForwardingMemo {
   lines: string;
 }
 
+/**
+ * What is believed of an X-Forwarded-For that a trusted proxy sent: the chain from the last address on that is not a
+ * trusted proxy's own. What stands before it is that client's word, and would name anybody.
+ */
+export function believedChain(chain: string, isTrusted: (address: string) => boolean): string {
+  const elements = chain.split(",").map((element) => element.trim());
+  let at = elements.length - 1;
+  while (at > 0 && isTrusted(addressOf(elements[at] ?? ""))) at--;
+  return elements.slice(at).join(", ");
+}
+
+/** Some write the port as well: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+function addressOf(element: string): string {
+  return /^\[([^\]]*)\](?::\d+)?$/.exec(element)?.[1] ?? /^([\d.]+):\d+$/.exec(element)?.[1] ?? element;
+}
+
 /** The header lines of this hop, each with CRLF. `memo` belongs to the client's connection. */
 export function forwardingLines(
   client: ClientFacts,

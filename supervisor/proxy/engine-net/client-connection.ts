@@ -3,21 +3,17 @@
 
 import type { OnReadOpts, Socket } from "node:net";
 import { type AnswerReason, answerFor, endsConnection, isFailure } from "../answers.ts";
-import type { ClientFacts, ForwardingMemo } from "../core/forwarding.ts";
+import { believedChain, type ClientFacts, type ForwardingMemo } from "../core/forwarding.ts";
 import { findValue, keptLines } from "../core/head-view.ts";
 import { type RequestScan, scanRequest } from "../core/request-head.ts";
-import { DRAIN_IDLE_MS, LINGER_MS, LINGER_SILENCE_MS } from "../limits.ts";
+import { DRAIN_IDLE_MS, LINGER_MS, LINGER_SILENCE_MS, MOST_HELD, MOST_UNSENT } from "../limits.ts";
 import type { TunnelEnd } from "../tunnel.ts";
+import { BodyRate } from "./body-rate.ts";
 import type { NetEngineDeps } from "./engine.ts";
 import { Exchange } from "./exchange.ts";
 import { type HeadJudge, type HeadVerdict, MessageParser } from "./llhttp.ts";
 import { withOwnReads } from "./own-reads.ts";
 import { BULK_BYTES, enterBulk, kept, leaveBulk, READ_BYTES, SHARED_BUFFER } from "./read-buffers.ts";
-
-/** Bytes that are kept unparsed (pipelined, or a body before its upstream is connected) until the client is paused. */
-const MOST_HELD = 64 * 1024;
-/** Unsent answer bytes above which the next pipelined request waits. */
-const MOST_UNSENT = 64 * 1024;
 
 export class ClientConnection implements HeadJudge {
   readonly socket: Socket;
@@ -48,6 +44,7 @@ export class ClientConnection implements HeadJudge {
   #bodyLeft: number | null = 0;
   #bodyOpen = false;
   #bodyFlows = false;
+  readonly #bodyRate: BodyRate;
   #paused = false;
   #stalled = false;
   #advancing = false;
@@ -62,6 +59,7 @@ export class ClientConnection implements HeadJudge {
     this.facts = facts;
     this.hstsLine = deps.hsts !== null && facts.scheme === "https" ? `Strict-Transport-Security: ${deps.hsts}\r\n` : "";
     this.#trusted = deps.isTrusted(facts.address);
+    this.#bodyRate = new BodyRate(deps.config.limits);
     this.parser = new MessageParser("request", deps.config.limits.headerBytes, this);
     this.#deadlineMs = deps.nowMs() + deps.config.limits.idleTimeoutMs;
     const own = facts.scheme === "http" ? withOwnReads(accepted, this.#reads()) : null;
@@ -148,6 +146,7 @@ export class ClientConnection implements HeadJudge {
       minor: this.minor,
     };
     const scan = scanRequest(line, parser, this.#trusted);
+    if (scan.forwardedFor !== "") scan.forwardedFor = believedChain(scan.forwardedFor, this.#deps.isTrusted);
     this.#scan = scan;
     this.keepAlive = scan.keepAlive;
     // llhttp frames no body behind an upgrade, also one we do not follow.
@@ -194,6 +193,7 @@ export class ClientConnection implements HeadJudge {
   bodyMayFlow(exchange: Exchange): void {
     if (exchange !== this.#exchange || this.#state !== "busy") return;
     this.#bodyFlows = true;
+    if (this.#bodyOpen) this.#deadlineMs = this.#bodyRate.begin(this.#deps.nowMs());
     const held = this.#heldBody;
     if (held !== null) {
       this.#heldBody = null;
@@ -232,7 +232,7 @@ export class ClientConnection implements HeadJudge {
     const flows = exchange?.requestBody(chunk, parts, owned, done, this.parser) ?? true;
     // The exchange may have ended in there.
     if (this.#exchange !== exchange || this.#state !== "busy") return;
-    this.#deadlineMs = done ? Number.POSITIVE_INFINITY : this.#deps.nowMs() + this.#deps.config.limits.idleTimeoutMs;
+    this.#deadlineMs = done ? Number.POSITIVE_INFINITY : this.#bodyRate.came(parts, this.#deps.nowMs());
     if (!flows && !done) {
       this.#bodyFlows = false;
       this.#pause();

@@ -19,7 +19,7 @@ describe("the proxy", () => {
         connections: 50,
         bodyBytes: 100_000,
         uploadBytes: 1_000_000,
-        bodyBytesPerS: 1_024,
+        bodyBytesPerS: 500,
       },
     });
   });

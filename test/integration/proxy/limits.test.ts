@@ -2,6 +2,7 @@
 
 import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../../../config/system-time.ts";
 import { echoScript, onRequests, readAnswers } from "../../support/proxy/messages.ts";
 import { eventually, type Rig, startRig } from "../../support/proxy/rig.ts";
 
@@ -19,7 +20,7 @@ describe("the proxy", () => {
         connections: 50,
         bodyBytes: 100_000,
         uploadBytes: 1_000_000,
-        bodyBytesPerS: 1_024,
+        bodyBytesPerS: 500,
       },
     });
   });
@@ -75,6 +76,19 @@ describe("the proxy", () => {
       .send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nb\r\nhello world\r\n")
       .untilClosed();
     expect(chunked).toMatch(/^HTTP\/1\.1 413 /);
+  });
+
+  test("a body that comes a byte at a time is ended with 408, however long each byte is waited for", async () => {
+    await withUpstream((socket) => onRequests(socket, () => undefined));
+    const client = rig.client();
+    client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 90000\r\n\r\n");
+    const ending = new AbortController();
+    const dripping = (async () => {
+      for await (const _ of systemClock.every(50, ending.signal)) client.send("x");
+    })();
+    expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 408 /);
+    ending.abort();
+    await dripping;
   });
 
   test("a head over the limit gets 431, one too slow 408", async () => {

@@ -11,6 +11,7 @@ import { createQueue } from "../../../services/db/queue.ts";
 import { textOf } from "../../../services/text/text.ts";
 import { createApp } from "../../../services/web/app.ts";
 import { createEventStreams } from "../../../services/web/event-stream.ts";
+import { createPasswordWork } from "../../../services/web/password-work.ts";
 import { PASSWORD, type Services, startServices } from "../../support/services.ts";
 
 let services: Services;
@@ -34,7 +35,19 @@ beforeAll(async () => {
   });
   const streams = createEventStreams({ clock, random, listener });
   const common = { config: services.config, instance: "web-1", release: "test", text: textOf("en") };
-  app = await createApp({ ...common, db, queue, listener, streams, clock, random, log, notReady: () => null });
+  const passwords = createPasswordWork();
+  app = await createApp({
+    ...common,
+    passwords,
+    db,
+    queue,
+    listener,
+    streams,
+    clock,
+    random,
+    log,
+    notReady: () => null,
+  });
   const signedIn = await app.inject({
     method: "POST",
     url: "/api/session",

@@ -1,5 +1,6 @@
 // The web API's guards on a real process: sessions, ownership, roles, origins, bad input, idempotency, documents.
 
+import { scryptSync } from "node:crypto";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
@@ -250,6 +251,87 @@ test("one's password is changed with the present one; other sessions end; a shor
   expect((await here.call("GET", "/api/session")).status).toBe(200);
   expect((await there.call("GET", "/api/session")).status).toBe(401);
   expect((await there.signIn("kim", "another long one")).status).toBe(200);
+});
+
+test("of many wrong passwords at once no more are evaluated than are allowed, and the owner's known device passes", async () => {
+  await client.call("POST", "/internal/users", { name: "suji", password: PASSWORD });
+  const owner = createWebClient(web.socket);
+  const cookies = (await owner.signIn("suji")).headers["set-cookie"] as string[];
+  const device = cookies.find((one) => one.startsWith("owl_device="))?.split(";")[0] ?? "";
+  const stranger = createWebClient(web.socket);
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, () => stranger.call("POST", "/api/session", { name: "suji", password: "wrong" })),
+  );
+  const count = (status: number) => answers.filter((one) => one.status === status).length;
+  expect(count(401)).toBeLessThanOrEqual(10);
+  expect(count(401) + count(429) + count(503)).toBe(60);
+  await stranger.call("POST", "/api/session", { name: "suji", password: "wrong" });
+  expect((await stranger.signIn("suji")).status).toBe(429);
+  const again = (password: string) =>
+    createWebClient(web.socket).call("POST", "/api/session", { name: "suji", password }, { cookie: device });
+  expect((await again(PASSWORD)).status).toBe(200);
+  await services.sql.query("DELETE FROM owl.login_failure");
+});
+
+test("a wrong present password, often, closes changing it, not signing in", async () => {
+  await client.call("POST", "/internal/users", { name: "nari", password: PASSWORD });
+  const nari = createWebClient(web.socket);
+  await nari.signIn("nari");
+  const change = () =>
+    nari.call("PUT", "/api/session/password", { password: "wrong", newPassword: "another long one" });
+  for (let n = 0; n < 10; n++) expect((await change()).status).toBe(401);
+  expect((await change()).status).toBe(429);
+  expect((await createWebClient(web.socket).signIn("nari")).status).toBe(200);
+});
+
+test("a hash of older figures is known, and replaced at the next sign-in", async () => {
+  await client.call("POST", "/internal/users", { name: "old", password: PASSWORD });
+  const salt = Buffer.alloc(16, 1);
+  const key = scryptSync(PASSWORD, salt, 32, { N: 2 ** 14, r: 8, p: 1 });
+  const hash = `scrypt$16384$8$1$${salt.toString("base64url")}$${key.toString("base64url")}`;
+  await services.sql.query("UPDATE owl.account SET password_hash = $1 WHERE name = 'old'", [hash]);
+  expect((await createWebClient(web.socket).signIn("old")).status).toBe(200);
+  const { rows } = await services.sql.query("SELECT password_hash AS hash FROM owl.account WHERE name = 'old'");
+  expect(rows[0].hash).toMatch(/^scrypt\$131072\$8\$1\$/);
+  expect((await createWebClient(web.socket).signIn("old")).status).toBe(200);
+});
+
+test("until a first password is changed everything else is closed; the change gives the session a new id", async () => {
+  const { password } = (await client.call("POST", "/api/admin/users", { name: "new", role: "member" })).body;
+  const one = createWebClient(web.socket);
+  const before = String((await one.signIn("new", password)).headers["set-cookie"]);
+  expect(await one.call("GET", "/api/conversations")).toMatchObject({
+    status: 403,
+    body: { code: "password.initial" },
+  });
+  expect((await one.call("GET", "/api/session")).body).toMatchObject({ initialPassword: true });
+  const put = (newPassword: string) => one.call("PUT", "/api/session/password", { password, newPassword });
+  expect((await put(password)).status).toBe(400);
+  const changed = await put("a password of my own");
+  expect(changed).toMatchObject({ status: 204 });
+  const idOf = (text: string) => /owl_session=([\w-]+)/.exec(text)?.[1] ?? "";
+  const [old, next] = [idOf(before), idOf(String(changed.headers["set-cookie"]))];
+  expect(next).not.toBe(old);
+  const asking = (id: string) =>
+    createWebClient(web.socket).call("GET", "/api/conversations", undefined, { cookie: `owl_session=${id}` });
+  expect((await asking(old)).status).toBe(401);
+  const answer = await asking(next);
+  expect(answer.status).toBe(200);
+  expect(answer.headers["cache-control"]).toBe("no-store");
+});
+
+test("two administrators who disable each other at once: one of them stays", async () => {
+  for (const name of ["first", "second"]) {
+    await client.call("POST", "/internal/users", { name, role: "admin", password: PASSWORD });
+  }
+  await services.sql.query(
+    "UPDATE owl.account SET disabled_at = clock_timestamp() WHERE name NOT IN ('first', 'second')",
+  );
+  const answers = await Promise.all(
+    ["first", "second"].map((name) => client.call("POST", `/internal/users/${name}/disable`, {})),
+  );
+  await services.sql.query("UPDATE owl.account SET disabled_at = NULL WHERE name IN ('admin', 'mina')");
+  expect(answers.map((one) => one.status).sort()).toEqual([200, 409]);
 });
 
 test("what owlctl asks through owld: accounts and turn lengths; nothing of it through the proxy", async () => {

@@ -101,7 +101,6 @@ export const words = {
     "You signed in with the initial password. Others may have seen it on a screen.",
     "초기 비밀번호로 로그인했습니다. 화면에서 다른 사람이 보았을 수 있습니다.",
   ],
-  "password.later": ["Later", "나중에"],
   "password.present": ["Present password", "현재 비밀번호"],
   "password.next": ["New password (10 characters or more)", "새 비밀번호 (10자 이상)"],
   "password.again": ["New password again", "새 비밀번호 확인"],

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { pickIndex } from "../../../../supervisor/proxy/core/balance.ts";
+import { believedChain } from "../../../../supervisor/proxy/core/forwarding.ts";
 import {
   exhausted,
   mayReuseConnection,
@@ -12,6 +13,7 @@ import { hostName, matchRoute, pathOf } from "../../../../supervisor/proxy/core/
 import { spreadDelays } from "../../../../supervisor/proxy/core/stream-spread.ts";
 import { isMarked, type Mark, markFailure } from "../../../../supervisor/proxy/core/upstream-marks.ts";
 import { closeFrame, FrameTracker } from "../../../../supervisor/proxy/core/websocket-frames.ts";
+import { createTrust } from "../../../../supervisor/proxy/trust.ts";
 
 describe("routes", () => {
   const routes = [
@@ -161,4 +163,19 @@ test("a WebSocket frame's end is found wherever the bytes are cut", () => {
   }
   expect([...closeFrame(1012, false)]).toEqual([0x88, 2, 3, 0xf4]);
   expect([...closeFrame(1012, true)]).toEqual([0x88, 0x82, 0, 0, 0, 0, 3, 0xf4]);
+});
+
+describe("X-Forwarded-For of a trusted proxy", () => {
+  const isTrusted = createTrust(["10.0.0.0/8", "::1"]);
+
+  test.each([
+    ["6.6.6.6, 192.0.2.7", "192.0.2.7"],
+    ["6.6.6.6, 192.0.2.7, 10.1.1.1", "192.0.2.7, 10.1.1.1"],
+    ["6.6.6.6, 192.0.2.7, 10.1.1.1:4711, [::1]:80", "192.0.2.7, 10.1.1.1:4711, [::1]:80"],
+    ["10.1.1.1, 10.1.1.2", "10.1.1.1, 10.1.1.2"],
+    ["6.6.6.6, unknown", "unknown"],
+    ["192.0.2.7", "192.0.2.7"],
+  ])("%s is believed as %s: from the last address on that is not trusted", (chain, believed) => {
+    expect(believedChain(chain, isTrusted)).toBe(believed);
+  });
 });
