@@ -19,3 +19,11 @@ export const INSTANCE_ENV = {
   /** `owl/web-7`, so that pg_stat_activity names every connection's owner */
   pgApplication: "PGAPPNAME",
 } as const;
+
+const HANDED_ON = /^(PATH|HOME|USER|LANG|LC_[A-Z]+|TZ|TMPDIR)$/;
+
+/** The few variables of owld's environment that every process it starts gets. */
+export function inheritedEnv(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const kept = Object.entries(environment).filter(([name, value]) => HANDED_ON.test(name) && value !== undefined);
+  return Object.fromEntries(kept) as Record<string, string>;
+}

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { AppConfig, ServiceConfig } from "../../config/config.ts";
 import type { HomePaths } from "../../config/home.ts";
-import { INSTANCE_ENV } from "../../config/instance-env.ts";
+import { INSTANCE_ENV, inheritedEnv } from "../../config/instance-env.ts";
 import { fillCommand } from "../core/fill-command.ts";
 import type { InstanceTarget } from "../core/instance.ts";
 import type { SpawnRequest } from "../ports.ts";
@@ -21,14 +21,6 @@ interface LaunchFacts {
   readonly app: AppConfig | null;
   /** owld's own environment. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-}
-
-const HANDED_ON = /^(PATH|HOME|USER|LANG|LC_[A-Z]+|TZ|TMPDIR)$/;
-
-/** The few variables of owld's environment that every process gets. */
-export function inheritedEnv(environment: LaunchFacts["environment"]): Record<string, string> {
-  const kept = Object.entries(environment).filter(([name, value]) => HANDED_ON.test(name) && value !== undefined);
-  return Object.fromEntries(kept) as Record<string, string>;
 }
 
 /** OWL_MARK of a home: a hash, so that it tells nothing and has no length of its own. */

@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import type { Config } from "../../config/config.ts";
 import { asError, invariant } from "../../config/errors.ts";
 import { homePaths } from "../../config/home.ts";
-import { INSTANCE_ENV } from "../../config/instance-env.ts";
+import { INSTANCE_ENV, inheritedEnv } from "../../config/instance-env.ts";
 import type { Clock, Random, WallMs } from "../../config/time.ts";
 import type { DatabaseService } from "../ports.ts";
 import { checkExternal } from "./external.ts";
@@ -177,9 +177,8 @@ export function createDatabaseService(deps: DatabaseDeps): DatabaseService {
 function prepareEnvironment(deps: DatabaseDeps, up: { url: string; admin: string | null }): Record<string, string> {
   const { config, environment } = deps;
   const app = config.app && { ...config.app, databaseUrl: up.url };
-  const handed = Object.entries(environment).filter(([name]) => /^(PATH|HOME|USER|LANG|LC_.*|TZ|TMPDIR)$/.test(name));
   const env: Record<string, string> = {
-    ...(Object.fromEntries(handed.filter(([, value]) => value !== undefined)) as Record<string, string>),
+    ...inheritedEnv(environment),
     OWL_HOME: config.home,
     [INSTANCE_ENV.app]: JSON.stringify(app),
     [INSTANCE_ENV.pgApplication]: "owl/prepare",

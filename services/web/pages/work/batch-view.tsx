@@ -14,10 +14,14 @@ import { saveFile } from "../parts/save-file.ts";
 import { readAll, useResource } from "../resource.ts";
 import { follow } from "../routes.ts";
 import { languageNow, momentText, numberText, t } from "../text/text.ts";
-import { batchName } from "./batches-page.tsx";
 import { ProgressBar } from "./progress.tsx";
 
 const STATES = ["all", "queued", "running", "done", "failed", "cancelled"] as const;
+
+/** What a batch is called: the folder it was asked for. */
+export function batchName({ request, total }: Batch): string {
+  return request.path ?? t("batch.recordings", { count: total });
+}
 
 export function BatchView({ id }: { readonly id: string }): VNode {
   const marks = [`batch:${id}`, "transcription"];

@@ -12,16 +12,11 @@ import { useNow } from "../parts/now.ts";
 import { useResource } from "../resource.ts";
 import { follow, go } from "../routes.ts";
 import { languageNow, momentText, t } from "../text/text.ts";
-import { BatchView } from "./batch-view.tsx";
+import { BatchView, batchName } from "./batch-view.tsx";
 import { ProgressBar } from "./progress.tsx";
 
 export default function BatchesPage({ id }: { readonly id: string | null }): VNode {
   return id === null ? <Batches /> : <BatchView key={id} id={id} />;
-}
-
-/** What a batch is called: the folder it was asked for. */
-export function batchName({ request, total }: Batch): string {
-  return request.path ?? t("batch.recordings", { count: total });
 }
 
 function Batches(): VNode {
