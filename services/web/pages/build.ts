@@ -113,7 +113,7 @@ async function hashSources(): Promise<string> {
     .filter((entry) => entry.isFile() && !SERVER_FILES.has(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
-  for (const name of ["en.ts", "ko.ts", "text.ts"]) paths.push(join(ROOT, "services/text", name));
+  for (const name of ["text.ts", "words.ts"]) paths.push(join(ROOT, "services/text", name));
   for (const path of paths) hash.update(`${relative(HERE, path)}\0`).update(await readFile(path));
   for (const name of PACKAGES) {
     const text = await readFile(join(ROOT, "node_modules", name, "package.json"), "utf8");
