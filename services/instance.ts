@@ -3,9 +3,9 @@
 import { type Logger, pino } from "pino";
 import type { AppConfig } from "../config/config.ts";
 import { DEFAULTS } from "../config/defaults.ts";
-import { OwlError } from "../config/errors.ts";
 import { INSTANCE_ENV } from "../config/instance-env.ts";
 import { logDestination } from "../config/log-destination.ts";
+import { failure } from "./core/wire/errors.ts";
 
 interface Instance {
   /** `worker-2` */
@@ -33,14 +33,12 @@ export function readInstance(env: NodeJS.ProcessEnv): Instance {
   delete env[INSTANCE_ENV.app];
   const id = env[INSTANCE_ENV.instance];
   if (text === undefined || id === undefined) {
-    throw new OwlError("instance.environment", "This program is started by owld and was given no configuration.", {
-      next: "Start Owl with npm start or owld.",
-    });
+    throw failure("instance.environment");
   }
   // In the middle of an update an owld of before these keys starts us.
   const config: AppConfig = { ...SINCE, ...(JSON.parse(text) as Omit<AppConfig, keyof typeof SINCE>) };
   if (config.databaseUrl === null) {
-    throw new OwlError("instance.environment", "The configuration names no database.");
+    throw failure("instance.environment#database");
   }
   return {
     id,

@@ -9,8 +9,9 @@
 
 import { type Db, PgBoss } from "pg-boss";
 import { JOB_KINDS, type JobKind } from "../../config/config.ts";
-import { invariant, OwlError } from "../../config/errors.ts";
+import { invariant } from "../../config/errors.ts";
 import { jobKindRow, knownFormats, type QueueDeclaration } from "../core/job-kinds.ts";
+import { failure } from "../core/wire/errors.ts";
 import type { Database, Sql } from "./pool.ts";
 
 export const QUEUE_SCHEMA = "pgboss";
@@ -217,9 +218,7 @@ async function checkQueues(boss: PgBoss): Promise<void> {
     const wrong = COMPARED.filter((key) => (found?.[key] ?? null) !== (wanted[key] ?? null));
     if (!found || wrong.length > 0) {
       const what = found ? `${wrong.join(", ")} differ from the job-kind table` : "is not there";
-      throw new OwlError("queue.declaration", `The queue ${name}: ${what}.`, {
-        next: "Run the prepare step of this release: it brings the queues in line.",
-      });
+      throw failure("queue.declaration", { name, what });
     }
   }
 }

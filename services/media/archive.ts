@@ -6,18 +6,16 @@ import { lstat, opendir, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, normalize, sep } from "node:path";
 import { OwlError } from "../../config/errors.ts";
 import { type FoundFile, nameOf } from "../core/batch-plan.ts";
+import { failure } from "../core/wire/errors.ts";
 
 const FILES_LIMIT = 100_000;
 const DEPTH_LIMIT = 32;
 
 function outside(path: string): OwlError {
-  return new OwlError("path.outside", `${path} is not inside an archive folder.`, {
-    next: "Name a folder listed under archive.roots in owl.yaml.",
-  });
+  return failure("path.outside", { path });
 }
 
-const tooMany = () =>
-  new OwlError("batch.tooLarge", `There are more than ${FILES_LIMIT} files there.`, { next: "Name fewer folders." });
+const tooMany = () => failure("batch.tooLarge", { limit: FILES_LIMIT });
 
 const isInside = (path: string, root: string) =>
   path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
@@ -46,7 +44,7 @@ async function resolveWithin(path: string, roots: readonly string[], real: reado
     if (error instanceof OwlError) throw error;
     // Whether something is there is told only of what lies inside.
     if (![...roots, ...real].some((root) => isInside(plain, root))) throw outside(path);
-    throw new OwlError("path.notFound", `${path} is not there or cannot be read.`, { cause: error });
+    throw failure("path.notFound", { path }, { cause: error });
   }
 }
 
@@ -76,7 +74,7 @@ export async function findFiles(
   async function list(top: string): Promise<void> {
     signal.throwIfAborted();
     const info = await stat(top).catch((cause: unknown) => {
-      throw new OwlError("path.notFound", `${top} is not there or cannot be read.`, { cause });
+      throw failure("path.notFound", { path: top }, { cause });
     });
     if (info.isDirectory()) return walk(top, 0);
     add({ path: top, bytes: info.size, refused: info.isFile() ? null : "neither file nor folder" });

@@ -1,8 +1,8 @@
 // ffmpeg and ffprobe. Invariant: they read the one file they are given; no network, no other protocol.
 
-import { OwlError } from "../../config/errors.ts";
 import type { Clock } from "../../config/time.ts";
 import type { Pause, SegmentSpan } from "../core/transcript.ts";
+import { failure } from "../core/wire/errors.ts";
 import { findProgram, runProgram } from "./program.ts";
 
 export interface Ffmpeg {
@@ -34,7 +34,7 @@ export function findFfmpeg(clock: Clock, path?: string): Ffmpeg | null {
         clock,
         timeoutMs: 60_000,
       });
-      if (done.code !== 0) throw new OwlError("recording.broken", `It cannot be read: ${lastLine(done.stderr)}.`);
+      if (done.code !== 0) throw failure("recording.broken", { act: "read", why: lastLine(done.stderr) });
       const found = JSON.parse(done.stdout) as {
         streams?: readonly { codec_type?: string; duration?: string }[];
         format?: { duration?: string };
@@ -102,7 +102,7 @@ export function findFfmpeg(clock: Clock, path?: string): Ffmpeg | null {
         clock,
         timeoutMs: 600_000,
       });
-      if (done.code !== 0) throw new OwlError("recording.broken", `It cannot be decoded: ${lastLine(done.stderr)}.`);
+      if (done.code !== 0) throw failure("recording.broken", { act: "decoded", why: lastLine(done.stderr) });
     },
   };
 
@@ -127,7 +127,7 @@ export function findFfmpeg(clock: Clock, path?: string): Ffmpeg | null {
       clock,
       timeoutMs: 3_600_000,
     });
-    if (done.code !== 0) throw new OwlError("recording.broken", `It cannot be decoded: ${lastLine(done.stderr)}.`);
+    if (done.code !== 0) throw failure("recording.broken", { act: "decoded", why: lastLine(done.stderr) });
     const times = [...done.stdout.matchAll(/^out_time_us=(\d+)$/gm)];
     const last = Number(times.at(-1)?.[1] ?? 0);
     return last > 0 ? last / 1_000 : null;

@@ -5,8 +5,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants, readFileSync } from "node:fs";
 import { setPriority } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
-import { OwlError } from "../../config/errors.ts";
 import type { Clock } from "../../config/time.ts";
+import { failure } from "../core/wire/errors.ts";
 
 interface ProgramResult {
   readonly code: number | null;
@@ -58,11 +58,11 @@ export async function runProgram(run: ProgramRun): Promise<ProgramResult> {
   const onAbort = () => end(run.signal.reason);
   run.signal.addEventListener("abort", onAbort, { once: true });
   const cancelTimeout = run.clock.after(run.timeoutMs, () =>
-    end(new OwlError("program.timeout", `${command} did not end within ${Math.round(run.timeoutMs / 1_000)} s.`)),
+    end(failure("program.timeout", { name: command, seconds: Math.round(run.timeoutMs / 1_000) })),
   );
   child.stdout.on("data", (chunk: Buffer) => {
     outBytes += chunk.length;
-    if (outBytes > STDOUT_LIMIT) end(new OwlError("program.output", `${command} printed more than 8 MiB.`));
+    if (outBytes > STDOUT_LIMIT) end(failure("program.output", { name: command }));
     else out.push(chunk);
   });
   child.stderr.on("data", (chunk: Buffer) => {
@@ -78,7 +78,7 @@ export async function runProgram(run: ProgramRun): Promise<ProgramResult> {
     return { code, stdout: Buffer.concat(out).toString("utf8"), stderr };
   } catch (error) {
     if ((error as NodeJS.ErrnoException)?.syscall?.startsWith("spawn")) {
-      throw new OwlError("program.notFound", `${command} could not be started.`, { cause: error });
+      throw failure("program.notFound", { name: command }, { cause: error });
     }
     throw error;
   } finally {

@@ -16,6 +16,7 @@ import {
 import type { AppConfig } from "../../config/config.ts";
 import { OwlError } from "../../config/errors.ts";
 import { questionWithFiles } from "../core/attached-files.ts";
+import { failure } from "../core/wire/errors.ts";
 import type { Text } from "../text/text.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Answering, Question, Responder } from "./responder.ts";
@@ -72,14 +73,14 @@ export function createEndpointResponder(
         else if (part.type === "abort") throw signal.reason;
         else if (part.type === "finish") {
           finished = true;
-          if (part.finishReason === "error") throw new OwlError("model.failed", words("model.garbage"));
+          if (part.finishReason === "error") throw failure("model.failed", { why: words("model.garbage") });
         }
       }
       signal.throwIfAborted();
-      if (!finished) throw new OwlError("model.failed", words("model.garbage"));
+      if (!finished) throw failure("model.failed", { why: words("model.garbage") });
     } catch (error) {
       answering.signal.throwIfAborted();
-      if (silence.signal.aborted) throw new OwlError("model.failed", words("model.silent"), { cause: error });
+      if (silence.signal.aborted) throw failure("model.failed", { why: words("model.silent") }, { cause: error });
       throw modelError(error, words);
     } finally {
       cancelWatch();
@@ -149,7 +150,7 @@ export function modelError(error: unknown, words: Text): OwlError {
             : status >= 200 && status < 300
               ? "model.garbage"
               : "model.status";
-    return new OwlError("model.failed", words(key, { status: status ?? 0 }), { cause: error });
+    return failure("model.failed", { why: words(key, { status: status ?? 0 }) }, { cause: error });
   }
-  return new OwlError("model.failed", words("model.garbage"), { cause: error });
+  return failure("model.failed", { why: words("model.garbage") }, { cause: error });
 }

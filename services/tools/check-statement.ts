@@ -2,7 +2,7 @@
 // role may do by default (see and end statements of the same role, locks, WAL, settings) out of a shared source.
 // Invariant: names are looked for in the whole text, strings included, so that no way of quoting hides one; linear.
 
-import { OwlError } from "../../config/errors.ts";
+import { failure } from "../core/wire/errors.ts";
 
 const READS = /^(select|with|values|table|explain|show)\b/i;
 
@@ -35,17 +35,14 @@ const LARGE = /(?<![\p{L}\p{N}_$.])(\d[\d_]*(?:\.\d*)?(?:e\+?\d+)?)/giu;
 export function checkStatement(sql: string): void {
   const begin = beginOf(sql);
   if (!READS.test(sql.slice(begin, begin + 20))) {
-    throw new OwlError(
-      "sql.refused",
-      "Only statements that read are run (SELECT, WITH, VALUES, TABLE, EXPLAIN, SHOW).",
-    );
+    throw failure("sql.refused#writes");
   }
   const named = sql.match(OWN_NAME)?.find((name) => !KNOWN.test(name)) ?? REFUSED.exec(sql)?.[1];
-  if (named !== undefined) throw new OwlError("sql.refused", `${named} is not open to statements here.`);
-  if (ESCAPED_NAME.test(sql)) throw new OwlError("sql.refused", 'Names in escapes (U&"…") are not taken here.');
+  if (named !== undefined) throw failure("sql.refused#closed", { name: named });
+  if (ESCAPED_NAME.test(sql)) throw failure("sql.refused#escaped");
   const repeats = REPEATS.exec(sql)?.[1];
   if (repeats !== undefined && sql.match(LARGE)?.some((text) => Number(text.replaceAll("_", "")) > MOST_REPEATED)) {
-    throw new OwlError("sql.refused", `${repeats} makes at most ${MOST_REPEATED} characters here.`);
+    throw failure("sql.refused#repeats", { name: repeats, most: MOST_REPEATED });
   }
 }
 

@@ -1,7 +1,7 @@
 // Tools over a data source's catalogue: list its tables, describe one.
 
 import { z } from "zod";
-import { OwlError } from "../../config/errors.ts";
+import { failure } from "../core/wire/errors.ts";
 import type { Sources } from "./sources.ts";
 import type { Tool } from "./tool.ts";
 
@@ -46,9 +46,7 @@ export function createDescribeTable(sources: Sources): Tool<z.infer<typeof descr
     async run({ dataSource, table }, { signal, accountId }) {
       const { columns, rows } = await sources.run(dataSource, DESCRIBE, signal, [table], accountId);
       if (rows.length === 0) {
-        throw new OwlError("table.notFound", `There is no table ${table} in ${dataSource}.`, {
-          next: "List the tables first.",
-        });
+        throw failure("table.notFound", { table, source: dataSource });
       }
       return { value: { columns, rows }, rows: rows.length, table: { columns, rows } };
     },

@@ -3,8 +3,8 @@
 
 import pg from "pg";
 import type { AppConfig } from "../../config/config.ts";
-import { OwlError } from "../../config/errors.ts";
 import type { Clock } from "../../config/time.ts";
+import { failure } from "../core/wire/errors.ts";
 import type { Database } from "../db/pool.ts";
 import { createPlaces } from "./places.ts";
 import { runStatement, STATEMENT_LIMITS, type StatementLimits, type StatementResult } from "./statement.ts";
@@ -66,10 +66,7 @@ export function createSources(deps: SourcesDeps): Sources {
       return client;
     } catch (error) {
       await client.end().catch(() => undefined);
-      throw new OwlError("source.away", `The data source ${source} does not answer: ${(error as Error).message}.`, {
-        next: "Check its address in owl.yaml (dataSources) and that it is running.",
-        cause: error,
-      });
+      throw failure("source.away", { source, why: (error as Error).message }, { cause: error });
     }
   }
 
@@ -85,7 +82,7 @@ export function createSources(deps: SourcesDeps): Sources {
     names,
     async run(source, sql, signal, values = [], accountId = null) {
       const url = (await all()).get(source);
-      if (url === undefined) throw new OwlError("source.notFound", `There is no data source ${source}.`);
+      if (url === undefined) throw failure("source.notFound", { name: source });
       const leaveBudget = accountId === null ? () => undefined : await budget.enter(accountId, signal);
       try {
         const leave = await places.enter(signal);

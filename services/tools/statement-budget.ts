@@ -1,7 +1,7 @@
 // How many SQL statements one account may run: so many at once (more wait), so many a minute (more are refused).
 
-import { OwlError } from "../../config/errors.ts";
 import type { Clock } from "../../config/time.ts";
+import { failure } from "../core/wire/errors.ts";
 import { createPlaces, type Places } from "./places.ts";
 
 interface StatementBudget {
@@ -34,10 +34,7 @@ export function createStatementBudget(
       const { use, now } = useOf(accountId);
       if (use.begun >= limits.statementsPerMinute) {
         const waitS = Math.ceil((use.since + MINUTE_MS - now) / 1_000);
-        throw new OwlError(
-          "limit.statementsPerMinute",
-          `You have run ${use.begun} statements within a minute; the next one is taken in ${waitS} s.`,
-        );
+        throw failure("limit.statementsPerMinute", { count: use.begun, seconds: waitS });
       }
       use.begun += 1;
       return use.places.enter(signal);

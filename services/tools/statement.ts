@@ -4,8 +4,9 @@
 
 import type { Duplex } from "node:stream";
 import pg from "pg";
-import { OwlError } from "../../config/errors.ts";
+import type { OwlError } from "../../config/errors.ts";
 import type { Clock } from "../../config/time.ts";
+import { failure } from "../core/wire/errors.ts";
 import { cancelRequest } from "./cancel-request.ts";
 import { checkStatement } from "./check-statement.ts";
 
@@ -139,11 +140,8 @@ function fieldsOf(query: unknown): readonly { readonly name: string }[] {
 
 function refused(error: Error & { code?: string }, limits: StatementLimits): OwlError {
   if (error.code === "57014") {
-    return new OwlError(
-      "sql.refused",
-      `The statement ran longer than ${limits.timeoutMs / 1_000} s and was cancelled.`,
-    );
+    return failure("sql.refused#slow", { seconds: limits.timeoutMs / 1_000 });
   }
-  if (error.code === "25006") return new OwlError("sql.refused", "The statement would write; only reading is allowed.");
-  return new OwlError("sql.refused", error.message, { data: { sqlstate: error.code ?? null } });
+  if (error.code === "25006") return failure("sql.refused#wrote");
+  return failure("sql.refused", { why: error.message }, { data: { sqlstate: error.code ?? null } });
 }

@@ -1,8 +1,8 @@
 // Registering under an id that an earlier process may have left behind: its jobs are reclaimed first, never inherited.
 
 import type { Logger } from "pino";
-import { OwlError } from "../../config/errors.ts";
 import type { Clock } from "../../config/time.ts";
+import { failure } from "../core/wire/errors.ts";
 import type { Reclaimer } from "../db/reclaimer.ts";
 
 /** Tries `insert` until it takes, reclaiming in between. Throws `worker.registered` when another process lives under the id. */
@@ -16,7 +16,5 @@ export async function register(
     await deps.reclaimer.runOnce();
     await deps.clock.sleep(200);
   }
-  throw new OwlError("worker.registered", "Another worker process lives under this instance's id.", {
-    next: "Wait until it is taken for gone (30 s of silence); owld starts a new instance meanwhile.",
-  });
+  throw failure("worker.registered");
 }

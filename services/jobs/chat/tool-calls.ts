@@ -3,6 +3,7 @@
 
 import { OwlError } from "../../../config/errors.ts";
 import type { Clock, Random } from "../../../config/time.ts";
+import { failure } from "../../core/wire/errors.ts";
 import type { Tool, ToolOutput } from "../../tools/tool.ts";
 import type { AnswerSink } from "./answer-sink.ts";
 
@@ -46,11 +47,10 @@ export function createToolCalls(deps: ToolCallsDeps): ToolCalls {
     async call(name, input, signal) {
       signal.throwIfAborted();
       const tool = deps.tools.find((one) => one.name === name);
-      if (!tool) throw new OwlError("tool.notFound", `There is no tool ${name}.`);
+      if (!tool) throw failure("tool.notFound", { name });
       const parsed = tool.input.safeParse(input);
-      if (!parsed.success)
-        throw new OwlError("tool.input", `The input of ${name} does not fit: ${parsed.error.message}`);
-      if (!(await deps.stillClaimed())) throw new OwlError("turn.lost", "This turn is another worker's now.");
+      if (!parsed.success) throw failure("tool.input", { name, why: parsed.error.message });
+      if (!(await deps.stillClaimed())) throw failure("turn.lost");
       const id = deps.random.uuid();
       open.set(id, { name, input: parsed.data, startedAt: clock.monotonicMs() });
       sink.tool({ id, name, input: parsed.data, state: "running" });

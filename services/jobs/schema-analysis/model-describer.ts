@@ -4,10 +4,10 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText } from "ai";
 import type { AppConfig } from "../../../config/config.ts";
-import { OwlError } from "../../../config/errors.ts";
 import type { Language } from "../../../config/language.ts";
 import type { Clock } from "../../../config/time.ts";
 import { type Description, describeTable } from "../../core/table-describer.ts";
+import { failure } from "../../core/wire/errors.ts";
 import { modelError } from "../../model/endpoint.ts";
 import type { Text } from "../../text/text.ts";
 import type { TableFacts } from "./catalogue.ts";
@@ -39,7 +39,7 @@ export function createModelDescriber(
       return readDescription(text, table, deps.language);
     } catch (error) {
       signal.throwIfAborted();
-      if (late.signal.aborted) throw new OwlError("model.failed", deps.text("model.silent"), { cause: error });
+      if (late.signal.aborted) throw failure("model.failed", { why: deps.text("model.silent") }, { cause: error });
       throw modelError(error, deps.text);
     } finally {
       cancel();

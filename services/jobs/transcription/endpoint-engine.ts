@@ -5,6 +5,7 @@ import { openAsBlob } from "node:fs";
 import { OwlError } from "../../../config/errors.ts";
 import type { Clock } from "../../../config/time.ts";
 import { cleanText } from "../../core/transcript.ts";
+import { failure } from "../../core/wire/errors.ts";
 import type { Engine, SegmentRequest } from "./recogniser.ts";
 
 const TRIES = 5;
@@ -45,16 +46,14 @@ export function createEndpointEngine(options: EndpointOptions, clock: Clock): En
       });
       const body = await readLimited(response);
       if (response.status === 401 || response.status === 403) {
-        throw new OwlError("engine.refused", `The speech endpoint ${where} refused the key (${response.status}).`, {
-          next: "Check transcription.apiKey in owl.yaml.",
-        });
+        throw failure("engine.refused", { where, status: response.status });
       }
       if (response.status === 429 || response.status >= 500) {
         const why = `${where} answered ${response.status}`;
         return { kind: "again", why, afterMs: retryAfterMs(response.headers.get("retry-after"), clock.now()) };
       }
       if (!response.ok) {
-        throw new OwlError("engine.failed", `The speech endpoint ${where} answered ${response.status}: ${shown(body)}`);
+        throw failure("engine.failed", { where, status: response.status, why: shown(body) });
       }
       return { kind: "text", text: readText(body, where) };
     } catch (error) {
@@ -74,9 +73,7 @@ export function createEndpointEngine(options: EndpointOptions, clock: Clock): En
         const answer = await ask(request);
         if (answer.kind === "text") return answer.text;
         if (tries >= TRIES || (answer.afterMs ?? 0) > MAX_WAIT_MS) {
-          throw new OwlError("engine.away", `The speech endpoint did not do its work: ${answer.why}.`, {
-            next: "Try again later.",
-          });
+          throw failure("engine.away", { why: answer.why });
         }
         const waitMs = answer.afterMs ?? Math.min(MAX_WAIT_MS, 500 * 2 ** tries);
         await clock.sleep(waitMs, AbortSignal.any([request.signal, request.hurry]));
@@ -98,7 +95,7 @@ async function readLimited(response: Response): Promise<string> {
   let text = "";
   for await (const chunk of response.body ?? []) {
     text += decoder.decode(chunk, { stream: true });
-    if (text.length > ANSWER_LIMIT) throw new OwlError("engine.failed", "The speech endpoint's answer is too large.");
+    if (text.length > ANSWER_LIMIT) throw failure("engine.failed#large");
   }
   return text + decoder.decode();
 }
@@ -110,7 +107,7 @@ function readText(body: string, where: string): string {
   } catch {
     // Falls through to the one refusal below.
   }
-  throw new OwlError("engine.failed", `The speech endpoint ${where} answered something that is no transcription.`);
+  throw failure("engine.failed#odd", { where });
 }
 
 const shown = (body: string) => body.replace(/\s+/g, " ").slice(0, 200);

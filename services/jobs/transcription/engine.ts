@@ -1,9 +1,9 @@
 // Which recogniser writes the text of a segment: an OpenAI-compatible endpoint, or an installed command.
 
 import type { AppConfig } from "../../../config/config.ts";
-import { OwlError } from "../../../config/errors.ts";
 import type { Clock } from "../../../config/time.ts";
 import { cleanText } from "../../core/transcript.ts";
+import { failure } from "../../core/wire/errors.ts";
 import { findProgram, runProgram } from "../../media/program.ts";
 import { createEndpointEngine } from "./endpoint-engine.ts";
 import type { Engine } from "./recogniser.ts";
@@ -33,7 +33,7 @@ export function chooseEngine(config: AppConfig["transcription"], clock: Clock, p
     }
   }
   if (config.baseUrl !== null) return createEndpointEngine({ ...config, baseUrl: config.baseUrl }, clock);
-  throw new OwlError("engine.missing", "No speech recogniser is installed.", { next: INSTALL_RECOGNISER });
+  throw failure("engine.missing", {}, { next: INSTALL_RECOGNISER });
 }
 
 function commandEngine(
@@ -48,9 +48,7 @@ function commandEngine(
     async transcribe({ file, language, durationMs, signal }) {
       const program = findProgram(name, path);
       if (program === null) {
-        throw new OwlError("engine.missing", `The speech recogniser ${name} is not installed.`, {
-          next: INSTALL_RECOGNISER,
-        });
+        throw failure("engine.missing#named", { name }, { next: INSTALL_RECOGNISER });
       }
       const filled = args.map((arg) => arg.replaceAll("{file}", file).replaceAll("{language}", language ?? "auto"));
       const argv = [program, ...filled] as const;
@@ -58,7 +56,7 @@ function commandEngine(
       const done = await runProgram({ argv, signal, clock, timeoutMs: 600_000 + 20 * durationMs });
       if (done.code === 0) return read(done.stdout);
       const said = done.stderr.trim().split("\n").at(-1)?.slice(0, 300) ?? "";
-      throw new OwlError("engine.failed", `${name} ended with ${done.code ?? "a signal"}${said ? `: ${said}` : ""}.`);
+      throw failure("engine.failed#program", { name, why: `${done.code ?? "a signal"}${said ? `: ${said}` : ""}` });
     },
   };
 }

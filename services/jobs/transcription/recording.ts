@@ -7,6 +7,7 @@ import type { AppConfig } from "../../../config/config.ts";
 import { OwlError } from "../../../config/errors.ts";
 import type { Clock } from "../../../config/time.ts";
 import { planSegments, type SegmentSpan, SHORT_MS } from "../../core/transcript.ts";
+import { failure } from "../../core/wire/errors.ts";
 import { resolveInside } from "../../media/archive.ts";
 import { type Ffmpeg, findFfmpeg } from "../../media/ffmpeg.ts";
 import { recordingType } from "../../media/recording-type.ts";
@@ -30,7 +31,7 @@ export async function locate(
     return await resolveInside(job.path ?? "", config.archiveRoots);
   } catch (error) {
     if (error instanceof OwlError && error.code === "path.notFound") {
-      throw new OwlError("recording.missing", "The file is no longer there.", { cause: error });
+      throw failure("recording.missing", {}, { cause: error });
     }
     throw error;
   }
@@ -44,14 +45,14 @@ export async function openRecording(
   path?: string,
 ): Promise<Recording> {
   const type = await recordingType(file).catch((error: unknown) => {
-    throw new OwlError("recording.missing", "The file is no longer there or cannot be read.", { cause: error });
+    throw failure("recording.missing", {}, { cause: error });
   });
-  if (type === null) throw new OwlError("recording.notOne", "This file is not a recording.");
+  if (type === null) throw failure("recording.notOne");
   const wav = await readWav(file);
   const ffmpeg = findFfmpeg(clock, path);
-  if (wav === null && ffmpeg === null) throw new OwlError("ffmpeg.missing", "Reading this file needs ffmpeg.");
+  if (wav === null && ffmpeg === null) throw failure("ffmpeg.missing");
   const durationMs = wav?.durationMs ?? (await ffmpeg?.probe(file, signal)) ?? 0;
-  if (durationMs <= 0) throw new OwlError("recording.silent", "This file holds no sound.");
+  if (durationMs <= 0) throw failure("recording.silent");
   return {
     durationMs,
     async plan(planSignal) {

@@ -1,3 +1,4 @@
+import { glob, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { failure, statusOf } from "../../../../../services/core/wire/errors.ts";
 
@@ -21,4 +22,12 @@ test("values that look like a place are not filled in again", () => {
 test("a code has one status, and an unknown one has none", () => {
   expect(statusOf("turn.running")).toBe(409);
   expect(statusOf("nothing.such")).toBeNull();
+});
+
+test("the services throw no error that is not on the list", async () => {
+  const root = new URL("../../../../../services/", import.meta.url);
+  for await (const file of glob("**/*.ts", { cwd: root })) {
+    if (file === "core/wire/errors.ts") continue;
+    expect(await readFile(new URL(file, root), "utf8"), file).not.toContain("new OwlError(");
+  }
 });
