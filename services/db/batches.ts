@@ -161,35 +161,57 @@ export async function listBatchItems(
 }
 
 /**
- * Waiting items are cancelled, running ones asked to stop; the batch is cancelled when that met any. Gives the queue
- * jobs that are now stale, to be removed after the commit.
+ * Waiting items are cancelled, running ones asked to stop; the batch is cancelled when that met any. All items are locked
+ * before the batch is: one that ends at this moment ends as it is, or is met here. Gives the queue jobs that are now
+ * stale, to be removed after the commit.
  */
 export async function cancelBatch(sql: Sql, id: string): Promise<{ cancelled: boolean; staleJobs: readonly string[] }> {
-  const { rows } = await sql.query<{ queueJob: string | null }>(
-    `UPDATE owl.transcription SET state = 'cancelled', ended_at = clock_timestamp(), moved_at = clock_timestamp()
-      WHERE batch_id = $1 AND state = 'queued' RETURNING queue_job AS "queueJob"`,
+  const { rows } = await sql.query<{ queueJob: string | null; state: ItemState }>(
+    `WITH held AS MATERIALIZED (
+       SELECT t.id FROM owl.transcription t WHERE t.batch_id = $1 AND t.state IN ('queued', 'running') ORDER BY t.id
+          FOR UPDATE),
+     asked AS (
+       UPDATE owl.transcription t
+          SET state = CASE t.state WHEN 'queued' THEN 'cancelled' ELSE t.state END,
+              ended_at = CASE t.state WHEN 'queued' THEN clock_timestamp() END,
+              moved_at = CASE t.state WHEN 'queued' THEN clock_timestamp() ELSE t.moved_at END,
+              stop_requested_at = CASE t.state WHEN 'running' THEN coalesce(t.stop_requested_at, clock_timestamp())
+                                  ELSE t.stop_requested_at END
+         FROM held WHERE t.id = held.id AND t.state IN ('queued', 'running')
+       RETURNING t.id, t.state, t.queue_job)
+     SELECT queue_job AS "queueJob", state,
+            CASE state WHEN 'running' THEN pg_notify('owl_stop', 'transcription:' || id::text) END FROM asked`,
     [id],
   );
-  const asked = await sql.query(
-    `WITH asked AS (
-       UPDATE owl.transcription SET stop_requested_at = coalesce(stop_requested_at, clock_timestamp())
-        WHERE batch_id = $1 AND state = 'running' RETURNING id)
-     SELECT pg_notify('owl_stop', 'transcription:' || id::text) FROM asked`,
-    [id],
-  );
-  const cancelled = rows.length + asked.rowCount > 0;
-  if (cancelled) {
+  if (rows.length > 0) {
     await sql.query(
       `UPDATE owl.batch b SET state = 'cancelled', active_ms = owl.batch_active_ms(b), active_since = NULL,
               ended_at = clock_timestamp() WHERE id = $1`,
       [id],
     );
   }
-  return { cancelled, staleJobs: rows.flatMap((row) => (row.queueJob === null ? [] : [row.queueJob])) };
+  const stale = rows.filter(({ state }) => state === "cancelled");
+  return {
+    cancelled: rows.length > 0,
+    staleJobs: stale.flatMap(({ queueJob }) => (queueJob === null ? [] : [queueJob])),
+  };
 }
 
-/** running -> paused; gives the queue jobs of waiting items, to be removed after the commit. Null: it does not run. */
+/**
+ * running -> paused; its waiting items are in no line then. Gives their queue jobs, to be removed after the commit. Null:
+ * it does not run.
+ */
 export async function pauseBatch(sql: Sql, id: string): Promise<readonly string[] | null> {
+  const { rows } = await sql.query<{ queueJob: string }>(
+    `WITH held AS MATERIALIZED (
+       SELECT t.id, t.queue_job FROM owl.transcription t
+        WHERE t.batch_id = $1 AND t.state = 'queued' AND t.queue_job IS NOT NULL
+          AND EXISTS (SELECT 1 FROM owl.batch WHERE id = $1 AND state = 'running')
+        ORDER BY t.id FOR UPDATE),
+     freed AS (UPDATE owl.transcription t SET queue_job = NULL FROM held WHERE t.id = held.id)
+     SELECT queue_job AS "queueJob" FROM held`,
+    [id],
+  );
   const { rowCount } = await sql.query(
     `UPDATE owl.batch b SET state = 'paused', active_ms = owl.batch_active_ms(b), active_since = NULL
       WHERE id = $1 AND state = 'running'`,
@@ -197,11 +219,6 @@ export async function pauseBatch(sql: Sql, id: string): Promise<readonly string[
   );
   if (rowCount === 0) return null;
   await notifyBatch(sql, id);
-  const { rows } = await sql.query<{ queueJob: string }>(
-    `SELECT queue_job AS "queueJob" FROM owl.transcription
-      WHERE batch_id = $1 AND state = 'queued' AND queue_job IS NOT NULL`,
-    [id],
-  );
   return rows.map((row) => row.queueJob);
 }
 

@@ -100,15 +100,3 @@ export async function isClaimed(sql: Sql, claim: Claim): Promise<boolean> {
   );
   return rowCount === 1;
 }
-
-/** Asks that the running row be stopped by its worker (NOTIFY owl_stop kind:id); false when it is not running. */
-export async function requestStop(sql: Sql, kind: JobKind, id: string): Promise<boolean> {
-  const { rowCount } = await sql.query(
-    `WITH asked AS (
-       UPDATE ${table(kind)} SET stop_requested_at = coalesce(stop_requested_at, clock_timestamp())
-        WHERE id = $1 AND state = 'running' RETURNING id)
-     SELECT pg_notify('owl_stop', $2 || ':' || id::text) FROM asked`,
-    [id, kind],
-  );
-  return rowCount === 1;
-}

@@ -103,7 +103,7 @@ export async function changeConversation(
 
 /**
  * Marks it deleted, deletes the files attached in it, and gives the turns that still run or wait, to be stopped; null
- * when it is not there.
+ * when it is not there. The mark comes first: a question accepted before it is seen below, one that comes after is refused.
  */
 export async function deleteConversation(
   sql: Sql,

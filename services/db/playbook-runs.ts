@@ -182,14 +182,3 @@ export async function endPlaybookRun(
   );
   return rowCount === 1;
 }
-
-/** Ends a run nobody has claimed; gives its queue job, or null when it does not wait. */
-export async function stopQueuedRun(sql: Sql, id: string): Promise<{ queueJob: string | null } | null> {
-  const { rows } = await sql.query<{ queueJob: string | null }>(
-    `UPDATE owl.playbook_run SET state = 'stopped', ended_at = clock_timestamp()
-      WHERE id = $1 AND state = 'queued' RETURNING queue_job AS "queueJob"`,
-    [id],
-  );
-  if (rows[0]) await sql.query("SELECT pg_notify('owl_observe', 'playbook:' || $1::text)", [id]);
-  return rows[0] ?? null;
-}

@@ -1,4 +1,5 @@
-// The reclaimer: ends or requeues the jobs of lost workers, in web and worker processes alike.
+// The reclaimer: ends or requeues the jobs of lost workers, and puts back in line what lost its place, in web and worker
+// processes alike.
 // Invariants: every step is a transaction of its own, guarded by attempt and state, so that it may be killed at any line
 // and repeated by anyone; a worker's silence is believed only while our own heartbeat has long been unbroken.
 
@@ -9,6 +10,7 @@ import type { Listener } from "./listen.ts";
 import type { Database } from "./pool.ts";
 import type { JobQueue } from "./queue.ts";
 import { findLostRows, settleRow } from "./running-rows.ts";
+import { createStrays } from "./strays.ts";
 import { findSilentWorkers, markSilentWorkers } from "./workers.ts";
 
 interface ReclaimerDeps {
@@ -35,6 +37,7 @@ const EVERY_MS = 5_000;
 
 export function createReclaimer(deps: ReclaimerDeps): Reclaimer {
   const { db, clock, log } = deps;
+  const strays = createStrays(deps);
   const stopping = new AbortController();
   let woken = new AbortController();
   let loop: Promise<void> | null = null;
@@ -58,6 +61,7 @@ export function createReclaimer(deps: ReclaimerDeps): Reclaimer {
     await declareSilentWorkers();
     let count = 0;
     for (const row of await findLostRows(db)) if (await settleRow(deps, row)) count += 1;
+    await strays.runOnce();
     return count;
   }
 

@@ -131,17 +131,6 @@ export async function endSchemaAnalysis(
   return rowCount === 1;
 }
 
-/** Ends one nobody has claimed; gives its queue job, or null when it does not wait. */
-export async function stopQueuedAnalysis(sql: Sql, id: string): Promise<{ queueJob: string | null } | null> {
-  const { rows } = await sql.query<{ queueJob: string | null }>(
-    `UPDATE owl.schema_analysis SET state = 'stopped', ended_at = clock_timestamp()
-      WHERE id = $1 AND state = 'queued' RETURNING queue_job AS "queueJob"`,
-    [id],
-  );
-  if (rows[0]) await sql.query("SELECT pg_notify('owl_observe', 'schema-analysis:' || $1::text)", [id]);
-  return rows[0] ?? null;
-}
-
 /** An analysis that failed or was stopped, and what it was asked for by whom. */
 interface EndedAnalysis {
   readonly id: string;

@@ -182,17 +182,6 @@ export async function insertTranscription(
   );
 }
 
-/** Cancels one that waits; gives its stale queue job, or null when it does not wait. */
-export async function cancelQueuedTranscription(sql: Sql, id: string): Promise<{ queueJob: string | null } | null> {
-  const { rows } = await sql.query<{ queueJob: string | null }>(
-    `UPDATE owl.transcription SET state = 'cancelled', ended_at = clock_timestamp(), moved_at = clock_timestamp()
-      WHERE id = $1 AND state = 'queued' RETURNING queue_job AS "queueJob"`,
-    [id],
-  );
-  if (rows[0]) await sql.query("SELECT pg_notify('owl_observe', 'transcription:' || $1::text)", [id]);
-  return rows[0] ?? null;
-}
-
 /** An item that waits again, with its new queue job. */
 interface RetriedTranscription {
   readonly id: string;

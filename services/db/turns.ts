@@ -76,12 +76,14 @@ export async function acceptTurn(
   } catch (error) {
     const { code, constraint, column } = error as { code?: string; constraint?: string; column?: string };
     if (code === "23505" && constraint === "turn_one_running") return "running";
-    if (code === "23502" && column === "conversation_id") return "notFound";
+    if (code === "23502" && (column === "conversation_id" || column === "turn_id")) return "notFound";
+    if (code === "23503" && constraint === "turn_conversation_id_fkey") return "notFound";
     throw error;
   }
 }
 
 // A conversation that is not there is NULL, which the table refuses: the queue job must not come to be without its turn.
+// One that is deleted at this moment is waited for: then there is nothing to title, and the event's NULL is refused.
 function acceptText(insert: string, parameter: (n: number) => string): string {
   const [id, conversationId, accountId, text, queueJob, claimMs, format] = [1, 2, 3, 4, 5, 6, 7].map(parameter);
   return `WITH queued AS (${insert}),
@@ -95,11 +97,12 @@ function acceptText(insert: string, parameter: (n: number) => string): string {
        RETURNING id, conversation_id),
      titled AS (
        UPDATE owl.conversation c SET updated_at = clock_timestamp(),
-              title = CASE WHEN title = '' THEN left(regexp_replace(${text}, '\\s+', ' ', 'g'), 80) ELSE title END
-         FROM accepted WHERE c.id = accepted.conversation_id),
+              title = CASE WHEN title = '' THEN left(regexp_replace(left(${text}, 1000), '\\s+', ' ', 'g'), 80) ELSE title END
+         FROM accepted WHERE c.id = accepted.conversation_id AND c.deleted_at IS NULL
+       RETURNING accepted.id),
      noted AS (
        INSERT INTO owl.turn_event (turn_id, seq, kind, data)
-       SELECT id, 1, 'state', '{"state":"queued"}' FROM accepted)
+       SELECT titled.id, 1, 'state', '{"state":"queued"}' FROM accepted LEFT JOIN titled ON titled.id = accepted.id)
      SELECT pg_notify('owl_jobs', 'chat'), pg_notify('owl_turn', id::text) FROM accepted, loose`;
 }
 
@@ -145,13 +148,18 @@ interface TurnEnding {
   readonly message: string | null;
 }
 
-// The end event is stored with the ending, so that a stream always finds one; the queue job goes with it.
+// The end event is stored with the ending, so that a stream always finds one; the queue job goes with it. The conversation
+// is locked first, as whoever deletes it does.
 const END_TURN = (what: "running" | "waiting", guard: string, told = "pg_notify('owl_turn', id::text), ") => `
-  WITH ended AS (
+  WITH held AS MATERIALIZED (
+    SELECT c.id FROM owl.conversation c WHERE c.id = (SELECT o.conversation_id FROM owl.turn o WHERE o.id = $1)
+       FOR NO KEY UPDATE),
+  ended AS (
     UPDATE owl.turn t SET state = $2, cause = $3, message = $4, ended_at = clock_timestamp(),
            answer = (SELECT string_agg(v.data->>'text', '' ORDER BY v.seq) FROM owl.turn_event v
                       WHERE v.turn_id = t.id AND v.kind = 'delta')
-     WHERE t.id = $1 AND ${guard} RETURNING t.id, t.conversation_id, t.ended_at, t.queue_job),
+      FROM held
+     WHERE t.id = $1 AND t.conversation_id = held.id AND ${guard} RETURNING t.id, t.conversation_id, t.ended_at, t.queue_job),
   touched AS (
     UPDATE owl.conversation c SET updated_at = ended.ended_at FROM ended WHERE c.id = ended.conversation_id),
   noted AS (

@@ -1,47 +1,11 @@
-// What may be asked of a job, by its owner's routes and by administrators' alike: stop it, try it again, ask it anew.
-// Invariants: a waiting row is ended here, a running one by its worker (or the reclaimer) alone; a row and its queue job
-// are written in one transaction.
+// What may be asked of a job, by its owner's routes and by administrators' alike: try it again, ask it anew (to stop it:
+// db/stops.ts). Invariant: a row and its queue job are written in one transaction.
 
-import type { JobKind } from "../../config/config.ts";
 import { failure } from "../core/wire/errors.ts";
-import { requestStop } from "../db/claims.ts";
-import { stopQueuedRun } from "../db/playbook-runs.ts";
 import type { Sql } from "../db/pool.ts";
-import { insertSchemaAnalysis, stopQueuedAnalysis } from "../db/schema-analyses.ts";
-import { cancelQueuedTranscription, retryTranscriptions } from "../db/transcriptions.ts";
-import { endQueuedTurn } from "../db/turns.ts";
+import { insertSchemaAnalysis } from "../db/schema-analyses.ts";
+import { retryTranscriptions } from "../db/transcriptions.ts";
 import type { WebDeps } from "./deps.ts";
-
-/** Ends a waiting row; gives its stale queue job, or null when it does not wait. */
-type StopWaiting = (sql: Sql, id: string) => Promise<{ readonly queueJob: string | null } | null>;
-
-const stopWaiting: Readonly<Record<JobKind, StopWaiting>> = {
-  async chat(sql, id) {
-    const ended = await endQueuedTurn(sql, id, { state: "stopped", cause: "stopped", message: null });
-    // Its queue job went with it.
-    return ended ? { queueJob: null } : null;
-  },
-  transcription: cancelQueuedTranscription,
-  playbook: stopQueuedRun,
-  "schema-analysis": stopQueuedAnalysis,
-};
-
-/** Ends the waiting job or asks its worker to stop it; gives the queue job to tidy away after the commit. */
-export async function askToStop(sql: Sql, kind: JobKind, id: string): Promise<string | null> {
-  const stopped = await stopWaiting[kind](sql, id);
-  if (stopped === null) await requestStop(sql, kind, id);
-  return stopped?.queueJob ?? null;
-}
-
-/** Takes a stopped job out of its queue. Only tidying: one that a worker fetches first is cleared away there. */
-export async function tidyAway(deps: WebDeps, kind: JobKind, queueJob: string | null): Promise<void> {
-  if (queueJob !== null) await deps.queue.remove(deps.db, kind, [queueJob]).catch(() => undefined);
-}
-
-/** Stops the job: at once while it waits, through its worker when it runs; one that has ended stays as it is. */
-export async function stopJob(deps: WebDeps, kind: JobKind, id: string): Promise<void> {
-  await tidyAway(deps, kind, await deps.db.transaction((sql) => askToStop(sql, kind, id)));
-}
 
 /** Puts those of `ids` that ended in one of the states `from` in line again; answers how many. */
 export async function transcribeAgain(

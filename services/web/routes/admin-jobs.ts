@@ -20,10 +20,11 @@ import { findJobDetail } from "../../db/job-detail.ts";
 import { COUNTED, readJobFigures } from "../../db/job-figures.ts";
 import { findJob, type JobRow, listFailed, listJobs } from "../../db/job-list.ts";
 import { lockLatestEnded } from "../../db/schema-analyses.ts";
+import { stopRow } from "../../db/stops.ts";
 import { audit } from "../approving.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
-import { analyse, askToStop, dataSourceNames, tidyAway, transcribeAgain } from "../job-requests.ts";
+import { analyse, dataSourceNames, transcribeAgain } from "../job-requests.ts";
 import { jobJson, jobTimings } from "./job-json.ts";
 import { onePage } from "./paging.ts";
 
@@ -107,13 +108,10 @@ export const adminJobRoutes: Routes = (app, deps) => {
     async (request) => {
       const { kind, id } = request.params;
       const job = await find(kind, id);
-      let stale: string | null = null;
-      const answer = await onceOnly(deps, request, { id }, async (sql) => {
-        stale = await askToStop(sql, kind, id);
+      return onceOnly(deps, request, { id }, async (sql) => {
+        await stopRow(sql, kind, id);
         await audit(sql, request, "job.stopAsked", named(job), { owner: job.owner });
       });
-      await tidyAway(deps, kind, stale);
-      return answer;
     },
   );
 

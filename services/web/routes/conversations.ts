@@ -19,10 +19,10 @@ import {
   insertConversation,
   listConversations,
 } from "../../db/conversations.ts";
+import { stopRow } from "../../db/stops.ts";
 import { listTurns, queuePosition } from "../../db/turns.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
-import { askToStop } from "../job-requests.ts";
 import { accountOf } from "../sessions.ts";
 import { onePage } from "./paging.ts";
 import { turnJson } from "./turns.ts";
@@ -134,7 +134,7 @@ export const conversationRoutes: Routes = (app, deps) => {
       await deps.db.transaction(async (sql) => {
         const open = await deleteConversation(sql, request.params.id, accountOf(request).id);
         if (!open) throw notFound();
-        for (const turn of open) await askToStop(sql, "chat", turn.id);
+        for (const turn of open) await stopRow(sql, "chat", turn.id);
       });
     },
   );

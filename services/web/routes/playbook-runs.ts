@@ -12,8 +12,8 @@ import {
   type PlaybookRunRow,
   type StepRow,
 } from "../../db/playbook-runs.ts";
+import { stopRow } from "../../db/stops.ts";
 import type { Routes } from "../deps.ts";
-import { stopJob } from "../job-requests.ts";
 import { accountOf } from "../sessions.ts";
 import { onePage } from "./paging.ts";
 
@@ -111,7 +111,7 @@ export const playbookRunRoutes: Routes = (app, deps) => {
     { schema: { summary: "Ask for the run to be stopped", tags, params: withId, response: { 202: runStopped } } },
     async (request) => {
       const { id } = await find(request.params.id, accountOf(request).id);
-      await stopJob(deps, "playbook", id);
+      await stopRow(deps.db, "playbook", id);
       return { runId: id };
     },
   );

@@ -17,9 +17,10 @@ import {
   listTableDescriptions,
   type SchemaAnalysisRow,
 } from "../../db/schema-analyses.ts";
+import { stopRow } from "../../db/stops.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
-import { analyse, dataSourceNames, stopJob } from "../job-requests.ts";
+import { analyse, dataSourceNames } from "../job-requests.ts";
 import { accountOf } from "../sessions.ts";
 import { onePage } from "./paging.ts";
 
@@ -124,7 +125,7 @@ export const schemaAnalysisRoutes: Routes = (app, deps) => {
     { schema: { summary: "Ask for it to be stopped", tags, params: withId, response: { 202: analysisAccepted } } },
     async (request) => {
       const { id } = await find(request.params.id, accountOf(request).id);
-      await stopJob(deps, "schema-analysis", id);
+      await stopRow(deps.db, "schema-analysis", id);
       return { analysisId: id, id };
     },
   );

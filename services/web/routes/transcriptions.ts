@@ -15,6 +15,7 @@ import {
   transcriptionPage,
   transcriptionRequest,
 } from "../../core/wire/transcription.ts";
+import { stopRow } from "../../db/stops.ts";
 import {
   findTranscription,
   insertTranscription,
@@ -27,7 +28,7 @@ import { resolveInside } from "../../media/archive.ts";
 import { recordingType } from "../../media/recording-type.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
-import { stopJob, transcribeAgain } from "../job-requests.ts";
+import { transcribeAgain } from "../job-requests.ts";
 import { sendMedia } from "../media.ts";
 import { accountOf } from "../sessions.ts";
 import { uploadFile } from "../upload-files.ts";
@@ -224,7 +225,7 @@ export const transcriptionRoutes: Routes = (app, deps) => {
     },
     async (request) => {
       const { id } = await find(request.params.id, accountOf(request).id);
-      await stopJob(deps, "transcription", id);
+      await stopRow(deps.db, "transcription", id);
       return { transcriptionId: id, id };
     },
   );

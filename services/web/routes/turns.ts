@@ -6,10 +6,10 @@ import { failure } from "../../core/wire/errors.ts";
 import { withId } from "../../core/wire/parts.ts";
 import { question, turn, turnAccepted, turnEventsQuery } from "../../core/wire/turn.ts";
 import { attachToTurn } from "../../db/attachments.ts";
+import { stopRow } from "../../db/stops.ts";
 import { acceptTurn, findTurn, listTurnEvents, queuePosition, type TurnRow } from "../../db/turns.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
-import { stopJob } from "../job-requests.ts";
 import { accountOf } from "../sessions.ts";
 
 const tags = ["turns"];
@@ -126,7 +126,7 @@ export const turnRoutes: Routes = (app, deps) => {
     { schema: { summary: "Ask for the turn to be stopped", tags, params: withId, response: { 202: turnAccepted } } },
     async (request) => {
       const { id } = await find(request.params.id, accountOf(request).id);
-      await stopJob(deps, "chat", id);
+      await stopRow(deps.db, "chat", id);
       return { turnId: id };
     },
   );

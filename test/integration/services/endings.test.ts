@@ -3,9 +3,10 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock, systemRandom } from "../../../config/system-time.ts";
-import { claimJobs, handBackRow, isClaimed, requestStop } from "../../../services/db/claims.ts";
+import { claimJobs, handBackRow, isClaimed } from "../../../services/db/claims.ts";
 import { createListener, type Listener } from "../../../services/db/listen.ts";
 import { createReclaimer } from "../../../services/db/reclaimer.ts";
+import { stopRow } from "../../../services/db/stops.ts";
 import { acceptTurn, appendTurnEvents, endQueuedTurn, endTurn, listTurnEvents } from "../../../services/db/turns.ts";
 import { textOf } from "../../../services/text/text.ts";
 import { createSweeper } from "../../../services/web/sweeper.ts";
@@ -270,7 +271,7 @@ test("a stop that was asked for before the worker was lost ends the turn as stop
   await store.worker("worker-stop");
   const turn = await store.turn();
   await claimed(turn, "worker-stop");
-  expect(await requestStop(store.db, "chat", turn.id)).toBe(true);
+  expect(await stopRow(store.db, "chat", turn.id)).toBe("asked");
   await markWorkerGone(store.db, "worker-stop");
   await reclaimer().runOnce();
   expect((await endingsOf(turn.id))?.state).toBe("stopped");
