@@ -35,7 +35,7 @@ export async function resolveInside(path: string, roots: readonly string[]): Pro
 
 async function resolveWithin(path: string, roots: readonly string[], real: readonly string[]): Promise<string> {
   if (!isAbsolute(path) || path.includes("\u0000") || path.split("/").includes("..")) throw outside(path);
-  const plain = normalize(path).replace(/(?<=.)\/+$/, "");
+  const plain = normalize(path).replace(/(?<=.)\/$/, "");
   try {
     const found = await realpath(plain);
     if (real.some((root) => isInside(found, root))) return found;

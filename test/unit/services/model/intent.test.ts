@@ -33,3 +33,12 @@ test.each([
 test("without any data source the source is left open, not invented", () => {
   expect(readIntent("SELECT 1", [])).toEqual({ kind: "sql", source: undefined, sql: "SELECT 1" });
 });
+
+test.each(["녹음 ", "orders ", "count ", "search ", '"', "몇 ", "```", "sql:", " ", "_"])(
+  "a hundred thousand characters of %s are read within their bound",
+  (part) => {
+    const text = part.repeat(Math.ceil(100_000 / part.length));
+    const intent = readIntent(text, sources);
+    expect(intent.kind === "search" ? intent.words.length : 0).toBeLessThanOrEqual(200);
+  },
+);
