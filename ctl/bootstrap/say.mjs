@@ -46,6 +46,11 @@ export const words = {
   database: pick("데이터베이스를 준비하고 있습니다 …", "preparing the database …"),
   services: (list) => pick(`서비스를 시작하고 있습니다: ${list}`, `starting services: ${list}`),
   ready: (url) => pick(`Owl이 준비되었습니다:  ${url}`, `Owl is ready:  ${url}`),
+  degraded: (url, short, name) =>
+    pick(
+      `Owl이 ${url} 에서 접속을 받지만 다 올라오지 않았습니다: ${short}. 이유: npx owlctl why ${name}`,
+      `Owl listens at ${url}, but not everything is up: ${short}. The reason: npx owlctl why ${name}`,
+    ),
   account: (password) =>
     pick(
       `admin으로 로그인하세요. 일회용 비밀번호:  ${password}`,

@@ -89,6 +89,7 @@ async function announce(pid, signal, onReady) {
   const home = resolve(process.cwd(), process.env.OWL_HOME || ".owl");
   const socket = join(home, "run/control.sock");
   let last = "";
+  let degraded = false;
   for (;;) {
     const answer = (await ask(socket, "GET", "/v1/status"))?.body ?? null;
     // Another owld on this home answers too: ours is about to refuse to start, and says so itself.
@@ -98,6 +99,11 @@ async function announce(pid, signal, onReady) {
       await printReady(status, socket, home);
       await onReady(socket);
       return true;
+    }
+    if (status?.state === "degraded" && !degraded) {
+      degraded = true;
+      const short = status.services.filter((service) => service.ready < service.replicas).map(({ name }) => name);
+      say.result(words.degraded(await urlOf(status, socket), shortOf(status), short[0] ?? status.services[0]?.name));
     }
     const line = status === null ? "" : waitingFor(status);
     if (line !== last && line !== "") say.progress(line);
@@ -110,19 +116,26 @@ async function announce(pid, signal, onReady) {
 function waitingFor(status) {
   const services = status.services ?? [];
   if (services.length === 0 || services.every((service) => service.instances.length === 0)) return words.database;
-  const short = services.filter((service) => service.ready < service.replicas);
-  return short.length === 0
-    ? ""
-    : words.services(short.map((service) => `${service.name} ${service.ready}/${service.replicas}`).join(", "));
+  const short = shortOf(status);
+  return short === "" ? "" : words.services(short);
 }
 
-async function printReady(status, socket, home) {
+/** What is not whole: `web 0/2, worker 1/2`. */
+function shortOf(status) {
+  const short = (status.services ?? []).filter((service) => service.ready < service.replicas);
+  return short.map((service) => `${service.name} ${service.ready}/${service.replicas}`).join(", ");
+}
+
+async function urlOf(status, socket) {
   const config = (await ask(socket, "GET", "/v1/config"))?.body?.config ?? {};
   const scheme = config.proxy?.tls ? "https" : "http";
   const [first = ""] = status.proxy.listen;
-  const url = `${scheme}://${first.replace(/^(0\.0\.0\.0|\[?::\]?):/, "localhost:")}`;
+  return `${scheme}://${first.replace(/^(0\.0\.0\.0|\[?::\]?):/, "localhost:")}`;
+}
+
+async function printReady(status, socket, home) {
   say.result("");
-  say.result(words.ready(url));
+  say.result(words.ready(await urlOf(status, socket)));
   const password = join(home, "initial-admin-password");
   if (!process.env.OWL_ADMIN_PASSWORD && existsSync(password))
     say.result(words.account(readFileSync(password, "utf8").trim()));

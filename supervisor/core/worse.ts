@@ -13,22 +13,28 @@ interface WorseLimits {
 /** Below so many answers of the new ones nothing is said. */
 const LEAST_ANSWERS = 20;
 const LEAST_ERRORS = 3;
-/** A percentile needs more, of both; and what is slower by less is no harm to anyone. */
+/** A high percentile needs more answers: with fewer, half of them must be slower. Less slower harms nobody. */
 const LEAST_TIMED = 100;
 const LEAST_SLOWER_MS = 50;
 
-/** The reason, or null: as good as before, or not known yet. Both lists are of one service. */
+/**
+ * The reason, or null: as good as before, or not known yet. Both lists are of one service. `warm`: the new ones have run
+ * for a while, so that their first, slower answers do not decide.
+ */
 export function answersWorse(
   old: readonly UpstreamCounters[],
   fresh: readonly UpstreamCounters[],
   limits: WorseLimits,
+  warm: boolean,
 ): ((text: Recorded) => string) | null {
   const now = errorsOf(fresh);
   const before = errorsOf(old);
   if (now.answers >= LEAST_ANSWERS && now.errors >= LEAST_ERRORS && now.share > before.share + limits.errorShare) {
     return ({ rollout }) => rollout.worseErrors(percent(now.share), now.answers, percent(before.share));
   }
-  const [slow, usual] = [p95Of(fresh), p95Of(old)];
+  if (!warm || now.answers < LEAST_ANSWERS || before.answers < LEAST_TIMED) return null;
+  const slow = percentileOf(fresh, now.answers < LEAST_TIMED ? 0.5 : 0.95);
+  const usual = percentileOf(old, 0.95);
   if (slow === null || usual === null) return null;
   if (slow <= usual * limits.p95Factor || slow - usual < LEAST_SLOWER_MS) return null;
   return ({ rollout }) => rollout.worseTime(Math.round(slow), Math.round(usual));
@@ -40,15 +46,15 @@ function errorsOf(all: readonly UpstreamCounters[]) {
   return { errors, answers, share: answers === 0 ? 0 : errors / answers };
 }
 
-/** Within its bucket of the histogram by proportion; null: too few requests. */
-function p95Of(all: readonly UpstreamCounters[]): number | null {
+/** Within its bucket of the histogram by proportion; null: nothing was timed. */
+function percentileOf(all: readonly UpstreamCounters[], part: number): number | null {
   const bounds = [...new Set(all.flatMap(({ latency }) => Object.keys(latency)))]
     .map((name) => ({ name, ms: name === "+Inf" ? Number.POSITIVE_INFINITY : Number(name) }))
     .toSorted((a, b) => a.ms - b.ms);
   const upTo = (name: string): number => all.reduce((sum, { latency }) => sum + (latency[name] ?? 0), 0);
   const total = upTo("+Inf");
-  if (total < LEAST_TIMED) return null;
-  const wanted = total * 0.95;
+  if (total === 0) return null;
+  const wanted = total * part;
   let [below, lowMs] = [0, 0];
   for (const { name, ms } of bounds) {
     const count = upTo(name);

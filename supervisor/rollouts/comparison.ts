@@ -16,6 +16,7 @@ export interface Comparison {
 }
 
 interface ComparisonParts {
+  readonly clock: Clock;
   readonly proxies: { readonly counters: () => ProxyCounters };
   /** Never rejects, bounded. */
   readonly refreshCounters: () => Promise<void>;
@@ -63,6 +64,7 @@ export function createComparison(parts: ComparisonParts): Comparison {
           before,
           upstreams.filter(({ id }) => ids.has(id)),
           parts.config().rollout.worse,
+          own.every(({ readyMs }) => readyMs !== null && parts.clock.monotonicMs() - readyMs >= rollout.confirmMs / 2),
         );
         const [first] = own;
         if (found !== null && first !== undefined)

@@ -174,6 +174,7 @@ export function createReleases(parts: ReleaseParts): Releases {
     rollouts: parts.rollouts,
     log,
     record: parts.record,
+    confirmMs: () => parts.config().rollout.updateConfirmMs,
     steps: createUpdateSteps({
       clock,
       book,

@@ -38,6 +38,8 @@ interface UpdateRunnerParts {
   /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly steps: Readonly<Record<CourseStep, TakeStep>>;
+  /** How long what it starts must stand before what ran before ends. */
+  readonly confirmMs: () => number;
   /** It did not succeed, so nothing runs from what it staged: that goes, unless it was there before. Repeatable. */
   readonly discard: (course: UpdateCourse, outcome: Outcome) => Promise<void>;
   /** The decision loop should look again (holds and code may have changed). */
@@ -182,7 +184,13 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
       obstacle = null;
       // Together: a rollout on record without its course would run for ever.
       store.atomically(() => {
-        const rollout = rollouts.begin(asked.kind, [], [], { expectedMs: worstMs, worstMs }, { open: true, askedBy });
+        const rollout = rollouts.begin(
+          asked.kind,
+          [],
+          [],
+          { expectedMs: worstMs, worstMs },
+          { open: true, askedBy, confirmMs: parts.confirmMs() },
+        );
         begun.push(rollout);
         record({ ...asked, ...rest, id: rollout.id });
         if (asked.approval !== null) noteBegun(store, asked.approval, rollout.id);

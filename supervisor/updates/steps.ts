@@ -143,6 +143,11 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
   const replace: TakeStep = async (course, say, signal) => {
     const release = servingRelease(course);
     const old = ours().filter((one) => one.wanted === "up" && isLiving(one) && one.release !== release.version);
+    // Those of that release that were being replaced stay: set aside, they go back into the table at once.
+    for (const one of ours()) {
+      const stays = one.wanted === "up" && isLiving(one) && one.release === release.version;
+      if (stays && one.replaceCause !== null && isBack(course)) book.set(one.id, { replaceCause: null });
+    }
     const standing = inOrder(
       old,
       bundled().map(({ name }) => name),
@@ -243,8 +248,11 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
     async confirm(course, say, signal) {
       invariant(course.to !== null, "a release serves before it is confirmed");
       const release = course.to;
-      const untilMs = clock.monotonicMs() + parts.config().rollout.confirmMs;
-      say(words.watching(release.version, Math.round(parts.config().rollout.confirmMs / 1_000)));
+      // Web has stood while its old ones were still there; whoever is newest has the rest of its time before it.
+      const { updateConfirmMs } = parts.config().rollout;
+      const newestMs = Math.max(0, ...ours().map(({ readyMs }) => readyMs ?? clock.monotonicMs()));
+      const untilMs = newestMs + updateConfirmMs;
+      say(words.watching(release.version, Math.round(Math.max(0, untilMs - clock.monotonicMs()) / 1_000)));
       do {
         const why = trouble(release) ?? (complete(release) ? null : words.notAllReady);
         if (why !== null) throw new OwlError("update.confirm", await withLastLines(why, release));

@@ -102,6 +102,7 @@ export async function live(
     rollouts,
     log,
     record: en,
+    confirmMs: () => 0,
     steps: stepsOf(leg, world, change),
     discard,
     changed: fill,

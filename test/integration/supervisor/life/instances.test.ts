@@ -149,6 +149,6 @@ test("a restart preflight fails for is refused before anything starts; what it w
   const shell = yaml.replace(`["${NODE}", "${program("ignores-sigterm.ts")}"]`, `["sh", "-c", "sleep 100; true"]`);
   home.write(shell);
   const { body } = await owld.ask<Changed>("POST", "/v1/reload");
-  expect(body.rollout?.notes).toEqual([expect.stringMatching(/^commands: /)]);
+  expect(body.rollout?.notes).toEqual([expect.stringMatching(/^commands: /), expect.stringMatching(/must stand 10 s/)]);
   expect(await eventTypes(owld)).toContain("preflight.warned");
 }, 60_000);

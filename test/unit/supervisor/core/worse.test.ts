@@ -23,10 +23,13 @@ test.each([
   ["too few answers", counters(1_000, 0, 2), counters(19, 19, 2), null],
   ["half a second instead of 2 ms", counters(1_000, 0, 2), counters(100, 0, 500), /480 ms .* in 2 ms/],
   ["slow from the start", counters(1_000, 0, 500), counters(100, 0, 500), null],
-  ["too few to tell a percentile", counters(1_000, 0, 2), counters(99, 0, 500), null],
+  ["too few for a percentile, but all of them slow", counters(1_000, 0, 2), counters(20, 0, 500), /ms .* in 2 ms/],
+  ["too few to tell anything", counters(1_000, 0, 2), counters(19, 0, 500), null],
   ["nothing is known of the old ones", counters(0, 0, 2), counters(1_000, 0, 500), null],
 ])("%s", (_, old, fresh, expected) => {
-  const found = answersWorse([old], [fresh], LIMITS)?.(en.recorded) ?? null;
+  if (old.responses["5xx"] + fresh.responses["5xx"] === 0)
+    expect(answersWorse([old], [fresh], LIMITS, false)).toBeNull();
+  const found = answersWorse([old], [fresh], LIMITS, true)?.(en.recorded) ?? null;
   if (expected === null) expect(found).toBeNull();
   else expect(found).toMatch(expected);
 });

@@ -95,6 +95,7 @@ function live(disk: PaperDisk, bulletin: Bulletin, touch: () => void = () => und
     rollouts,
     log,
     record: en,
+    confirmMs: () => 0,
     steps: { preflight: stay, stage: stay } as never,
     discard: async () => undefined,
     changed: () => undefined,

@@ -1,0 +1,139 @@
+// Changes of a team's own code that turn out bad: under load they cost next to nothing, the old ones are back by
+// themselves, and what was refused never comes into force behind anyone's back.
+
+import { Agent, request } from "node:http";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Changed, Rollout, Status } from "../../../../config/control-api.ts";
+import { createOwldHome, type Owld, type OwldHome, program } from "../../../support/owld.ts";
+import { poll } from "../../../support/poll.ts";
+
+type Env = Readonly<Record<string, string>>;
+
+const yaml = (env: Env, command = `["${process.execPath}", "${program("turns-bad.ts")}"]`, more = ""): string => `
+stop: {grace: 3s}
+turn: {finish: 1s, wrapUp: 1s}
+rollout: {confirm: 4s, healthTimeout: 10s}
+services:
+  web: {command: ${command}, replicas: 2, health: {http: /healthz}, routes: [{path: /}], env: ${JSON.stringify(env)}}
+  jobs: {command: ${command}, replicas: 1, listen: socket, env: {SAYS: jobs}}
+${more}`;
+
+let home: OwldHome;
+let owld: Owld;
+
+beforeAll(async () => {
+  home = await createOwldHome(yaml({}));
+  owld = home.start();
+  await owld.until(({ state }) => state === "steady");
+});
+afterAll(async () => await home.cleanUp());
+
+/** Requests one after another in four lines until told to end. */
+function load() {
+  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+  const counts = { sent: 0, failed: 0 };
+  let over = false;
+  const once = (): Promise<void> =>
+    new Promise((done) => {
+      counts.sent++;
+      const asked = request({ port: home.port, path: "/", agent }, (response) => {
+        if (response.statusCode !== 200) counts.failed++;
+        response.resume();
+        response.on("close", done);
+      });
+      asked.on("error", () => {
+        counts.failed++;
+        done();
+      });
+      asked.end();
+    });
+  const pause = (): Promise<void> => new Promise((done) => setTimeout(done, 10));
+  const line = async (): Promise<void> => {
+    while (!over) {
+      await once();
+      await pause();
+    }
+  };
+  const lines = Promise.all([line(), line(), line(), line()]);
+  return {
+    async stop() {
+      over = true;
+      await lines;
+      agent.destroy();
+      return counts;
+    },
+  };
+}
+
+async function reload(text: string): Promise<Rollout | null> {
+  home.write(text);
+  const { body } = await owld.ask<Changed>("POST", "/v1/reload");
+  const id = body.rollout?.id ?? null;
+  if (id === null) return null;
+  let last: Rollout | null = null;
+  await poll(async () => {
+    last = (await owld.ask<Rollout>("GET", `/v1/rollouts/${id}`)).body;
+    return last.state !== "running";
+  });
+  return last;
+}
+
+const web = (status: Status) => status.services.find(({ name }) => name === "web");
+const ids = (status: Status) => web(status)?.instances.map(({ id }) => id);
+
+test.each<[string, Env, RegExp, string?]>([
+  ["exits 1 s after its start", { BAD: "exit", BAD_MS: "1000" }, /ended .*exit code 3/],
+  ["exits 3.5 s after its start", { BAD: "exit", BAD_MS: "3500" }, /ended .* after it was ready \(exit code 3\)/],
+  ["answers one in ten with 500", { BAD: "errors", BAD_MS: "0" }, /answers of the new instances are 5xx/],
+  ["is slow", { BAD: "slow", BAD_MS: "500" }, /at the 95th percentile/],
+  ["fails its health check", { BAD: "unhealthy", BAD_MS: "2500" }, /failed its health checks/],
+  ["never listens", { BAD: "never" }, /not ready within/],
+  ["cannot be loaded", { NODE_OPTIONS: "--require /nonexistent.js" }, /ended before it was ready/],
+  ["is a program that does not exist", {}, /nonexistent/, '["/nonexistent/program"]'],
+])("a change that %s is taken back by itself", async (_, env, reason, command) => {
+  const before = ids(await owld.status());
+  const clients = load();
+  const rollout = await reload(yaml({ ...env, LATELY: String(reason) }, command));
+  const { sent, failed } = await clients.stop();
+  expect(rollout).toMatchObject({ state: "failed", reason: expect.stringMatching(reason) });
+  // Requests in flight in a process that exits are lost with it; all others find one that answers.
+  expect(failed).toBeLessThanOrEqual(Math.max(8, sent / 1_000));
+  const after = await owld.until((status) => status.state === "steady" && web(status)?.instances.length === 2);
+  expect(ids(after)).toEqual(before);
+  expect(after.warnings).toContainEqual(expect.stringMatching(/owl\.yaml is not in force: r-\d+ did not succeed/));
+});
+
+test("a crash after a refused change comes back by what served before, also under the next owld", async () => {
+  owld.child.kill("SIGKILL");
+  await owld.exited;
+  owld = home.start();
+  const status = await owld.until((now) => now.state === "steady");
+  const [first] = web(status)?.instances ?? [];
+  process.kill(first?.pid ?? 0, "SIGKILL");
+  const after = await owld.until((now) => now.state === "steady" && ids(now)?.includes(first?.id ?? "") === false);
+  expect(web(after)).toMatchObject({ ready: 2, crashLooping: false });
+  expect(after.warnings).toContainEqual(expect.stringMatching(/owl\.yaml is not in force/));
+});
+
+test("owld killed while the new ones stand: the next one goes on, and takes them back when they turn bad", async () => {
+  const before = ids(await owld.status());
+  home.write(yaml({ BAD: "exit", BAD_MS: "3500", AGAIN: "1" }));
+  const { body } = await owld.ask<Changed>("POST", "/v1/reload");
+  await owld.until((status) => web(status)?.instances.filter(({ state }) => state === "ready").length === 4);
+  expect((await owld.ask<{ code: string }>("POST", "/v1/reload")).body.code).toBe("rollout.busy");
+  owld.child.kill("SIGKILL");
+  await owld.exited;
+  owld = home.start();
+  await owld.until(({ rollout, state }) => rollout === null && state === "steady");
+  const rollout = (await owld.ask<Rollout>("GET", `/v1/rollouts/${body.rollout?.id}`)).body;
+  expect(rollout.state).toBe("failed");
+  expect(ids(await owld.status())).toEqual(before);
+});
+
+test("a corrected change stands, comes into force and ends the warning", async () => {
+  const before = ids(await owld.status());
+  expect(await reload(yaml({ SAYS: "better" }))).toMatchObject({ state: "succeeded" });
+  const after = await owld.until(({ state }) => state === "steady");
+  expect(after.warnings).toEqual([]);
+  expect(ids(after)?.some((id) => before?.includes(id))).toBe(false);
+});
