@@ -9,8 +9,8 @@ import { ROUTES } from "./routes.ts";
 
 export interface RolloutView {
   event(event: RolloutEvent): void;
-  /** The rollout as it stands now (steps, estimate), about once a second. */
-  standing(rollout: Rollout): void;
+  /** The rollout as it is now (steps, estimate), about once a second. */
+  progress(rollout: Rollout): void;
   /** owld went away; it is waited for. */
   gone(): void;
   back(): void;
@@ -49,7 +49,7 @@ export async function watchRollout(request: WatchRequest): Promise<Rollout> {
       try {
         for await (const line of client.lines<RolloutLine>(ROUTES.rolloutEvents(id), signal)) {
           if (isEnd(line)) {
-            view.standing(line);
+            view.progress(line);
             return line;
           }
           count += 1;
@@ -61,8 +61,8 @@ export async function watchRollout(request: WatchRequest): Promise<Rollout> {
         if (signal.aborted || !isAway(error)) throw error;
       }
       throwIfStopped(signal);
-      const standing = await waitUntilBack(request, signal);
-      if (standing.state !== "running") return standing;
+      const found = await waitUntilBack(request, signal);
+      if (found.state !== "running") return found;
     }
   } catch (error) {
     if (own.signal.aborted && own.signal.reason instanceof Serving) return own.signal.reason.rollout;
@@ -88,7 +88,7 @@ async function poll(request: WatchRequest, signal: AbortSignal, own: AbortContro
   const once = async () => {
     const rollout = await client.get<Rollout>(ROUTES.rollout(id)).catch(() => null);
     if (rollout === null || signal.aborted) return;
-    view.standing(rollout);
+    view.progress(rollout);
     if (until === "serving" && isServing(rollout)) own.abort(new Serving(rollout));
   };
   await once();

@@ -19,7 +19,7 @@ export function rolloutView(deps: CommandDeps, id: string, json: boolean): Rollo
 function jsonView({ terminal, text }: CommandDeps): RolloutView {
   return {
     event: (event) => terminal.out(JSON.stringify(event)),
-    standing() {},
+    progress() {},
     gone: () => terminal.err(text.watch.gone),
     back: () => terminal.err(text.watch.back),
     close() {},
@@ -32,7 +32,7 @@ function plainView({ terminal, text }: CommandDeps): RolloutView {
       const message = event.message === undefined ? "" : `: ${event.message}`;
       terminal.err(`${event.at} ${event.instance} ${text.rollout.events[event.event]}${message}`);
     },
-    standing() {},
+    progress() {},
     gone: () => terminal.err(text.watch.gone),
     back: () => terminal.err(text.watch.back),
     close() {},
@@ -71,7 +71,7 @@ function liveView({ terminal, text, clock }: CommandDeps, id: string): RolloutVi
         );
       }
     },
-    standing(rollout) {
+    progress(rollout) {
       progress.rollout = rollout;
     },
     gone() {
