@@ -105,6 +105,9 @@ function staticImports(outputs: Outputs, entry: string): readonly string[] {
   return [...seen];
 }
 
+/** Sources beside these that the browser gets too. */
+const SHARED = ["services/text/words.ts", "config/text.ts", "config/language.ts"];
+
 /** Hash of every source the browser gets and of the versions of the packages in it. */
 async function hashSources(): Promise<string> {
   const hash = createHash("sha256");
@@ -113,7 +116,7 @@ async function hashSources(): Promise<string> {
     .filter((entry) => entry.isFile() && !SERVER_FILES.has(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
-  for (const name of ["text.ts", "words.ts"]) paths.push(join(ROOT, "services/text", name));
+  for (const path of SHARED) paths.push(join(ROOT, path));
   for (const path of paths) hash.update(`${relative(HERE, path)}\0`).update(await readFile(path));
   for (const name of PACKAGES) {
     const text = await readFile(join(ROOT, "node_modules", name, "package.json"), "utf8");
