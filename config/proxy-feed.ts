@@ -2,8 +2,8 @@
 // (run/proxy-1.sock). owld connects, sends whole versioned tables, the acknowledgement is the version.
 // After a reconnect owld sends everything again. The proxy serves on with its last table when owld is gone.
 // A proxy is started as `node supervisor/proxy/main.ts` with OWL_PROXY_SETTINGS (JSON of ProxySettings);
-// an inherited listening descriptor is named by OWL_PROXY_LISTEN_FDS ("3,4", in order of `listenAddresses`),
-// absent: it binds settings.listen itself. It never reads owl.yaml and never talks to a database.
+// an inherited listening descriptor is named by OWL_PROXY_LISTEN_FDS ("4,,5", in order of `listenAddresses`),
+// where one is missing it binds itself. It never reads owl.yaml and never talks to a database.
 
 import type { ListenAddress, ProxyConfig } from "./config.ts";
 
@@ -49,8 +49,8 @@ export type ToProxy =
   /** Ask for one `counters` line now. */
   | { readonly type: "counters" }
   /**
-   * Start a successor with our listening descriptors; answered by `successor` when it listens and has our table.
-   * This process then stops accepting, drains and exits 0 by itself; `successorFailed`: it goes on as before.
+   * Start a successor with those of our listening descriptors it wants (it binds the rest); answered by `successor`
+   * when it listens and has our table. `successorFailed`: it is gone, and all is as before.
    */
   | {
       readonly type: "succeed";
@@ -58,7 +58,7 @@ export type ToProxy =
       readonly command: readonly string[];
       /** FIFO whose write end becomes the successor's descriptor 3, as for every instance. Listeners follow from 4. */
       readonly exitFifo?: string;
-      /** Set: the new process is a sibling, this one serves on (a crashed sibling's place is taken). */
+      /** Set: this process serves on beside it; else it stops accepting, drains and exits 0 by itself. */
       readonly stay?: boolean;
     }
   /** Stop accepting, finish what is in flight (at most drainTimeout), exit 0. */
@@ -70,7 +70,10 @@ export type FromProxy =
       readonly id: string;
       readonly pid: number;
       readonly version: number | null;
+      /** As bound. */
       readonly listening: readonly string[];
+      /** The same as they are configured: a successor is given those that it wants. Absent: an older release. */
+      readonly addresses?: readonly string[];
     }
   | { readonly type: "ack"; readonly version: number }
   | { readonly type: "counters"; readonly counters: ProxyCounters }
@@ -117,9 +120,4 @@ export interface ProxyCounters {
 /** As it stands in a URL. */
 export function addressName({ host, port }: ListenAddress): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
-/** All addresses of that proxy, to be compared with another's. */
-export function addressList(proxy: ProxyConfig): string {
-  return listenAddresses(proxy).map(addressName).join(" ");
 }

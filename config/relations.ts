@@ -16,6 +16,19 @@ interface RelationContext {
 /** The longest path a Unix socket may have (sockaddr_un holds 108 bytes, the last one a NUL). */
 const SOCKET_PATH_BYTES = 107;
 
+/** Beyond drain and grace, for what comes after them: the database's last checkpoint, the state file. */
+const STOP_MARGIN_MS = 90_000;
+
+/**
+ * The end of the chain of graces, turn.finish + turn.wrapUp < stop.grace <= an orderly stop <= TimeoutStopSec: an
+ * instance may first wait until it is idle (proxy.drainTimeout), then it has its whole grace.
+ */
+export function stopChain(config: Config) {
+  const drainTimeoutMs = config.proxy.drainTimeoutMs;
+  const graceMs = Math.max(config.stop.graceMs, ...config.services.map((service) => service.stop.graceMs));
+  return { drainTimeoutMs, graceMs, marginMs: STOP_MARGIN_MS, totalMs: drainTimeoutMs + graceMs + STOP_MARGIN_MS };
+}
+
 /** Every broken relation of `config`. */
 export function brokenRelations(config: Config, context: RelationContext): ConfigProblem[] {
   const problems: ConfigProblem[] = [];

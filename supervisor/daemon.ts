@@ -18,7 +18,9 @@ import { createReloadControl } from "./control/reload.ts";
 import { createRolloutControl } from "./control/rollouts.ts";
 import { createServiceControl } from "./control/services.ts";
 import { isOnTrial } from "./core/confirm.ts";
+import { PROXY } from "./core/instance.ts";
 import { isComplete } from "./core/supervisor-state.ts";
+import { wordsOf } from "./core/text/refusal.ts";
 import type { Sentence, Text } from "./core/text/text.ts";
 import { en } from "./core/text/text.ts";
 import { adoptInstances, describeStrays } from "./instances/adoption.ts";
@@ -28,6 +30,7 @@ import { envHashes } from "./instances/launch.ts";
 import { createExitedLookout } from "./instances/left-over.ts";
 import { createInstances, type Instances } from "./instances/life.ts";
 import { createRouting } from "./instances/routing.ts";
+import { serviceProgram } from "./instances/service-program.ts";
 import { createSurroundings } from "./instances/surroundings.ts";
 import { createServiceWishes } from "./instances/wishes.ts";
 import { createSupervisor, type Supervisor } from "./loop.ts";
@@ -39,8 +42,7 @@ import { freePort } from "./process/free-port.ts";
 import { createHealthProbe } from "./process/health-probe.ts";
 import { createInstanceLogs } from "./process/log-file.ts";
 import { createUsageSampler } from "./process/usage.ts";
-import { storedProxyRecords } from "./proxies/records.ts";
-import { createProxySet } from "./proxies/set.ts";
+import { createProxySet, proxyStop } from "./proxies/set.ts";
 import { createComparison, freshCounters } from "./rollouts/comparison.ts";
 import { createPlanner } from "./rollouts/planner.ts";
 import { createRolloutRunner } from "./rollouts/record.ts";
@@ -62,6 +64,8 @@ interface DaemonParts {
   readonly adminPassword: string | null;
   /** systemd's listening descriptors, in the order of proxy.listen. */
   readonly listenFds: readonly number[];
+  /** systemd started us and would do so again: what cannot be had now is tried on. */
+  readonly isSupervised: boolean;
   /** Asked to be started again with new code. */
   readonly reexec: () => void;
   /** Called by every turn of the main loop. */
@@ -92,7 +96,8 @@ export function createDaemon(parts: DaemonParts): Daemon {
   broken.promise.catch(() => undefined);
   const lifetime = new AbortController();
   let settled = false;
-  let listening = false;
+  /** Nothing ran before us, and the proxy does not listen yet. */
+  let opening = false;
 
   const database = createDatabaseService({
     config,
@@ -102,7 +107,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
     codeRoot: CODE_ROOT,
     environment,
     adminPassword: parts.adminPassword,
-    mayMigrateIncompatibly: () => book.all().length === 0,
+    mayMigrateIncompatibly: () => book.services().length === 0,
     // Cut in an update, the database is in that update's hands.
     mayPrepare: () => !releases.underWay(),
   });
@@ -111,22 +116,22 @@ export function createDaemon(parts: DaemonParts): Daemon {
     return of.app === null || url === null ? of.app : appConfigWith(of.app, url);
   };
   const wake = (): void => supervisor?.wake();
-  const book = createInstanceBook(store, wake);
+  const book = createInstanceBook({ ...ground, changed: wake });
   const wishes = createServiceWishes(store, wake);
   const proxies = createProxySet({
     ...ground,
-    records: storedProxyRecords(store),
+    book,
+    life: () => instances,
     release: version,
     env: inheritedEnv(environment),
-    unrecorded: (error) => log.error({ err: error }, "a proxy runs unrecorded"),
-    proxy: config.proxy,
+    config: () => config.proxy,
     listenFds: parts.listenFds,
-    notice: ({ type, proxy, message }) => journal.write({ type, service: "proxy", instance: proxy, message }),
+    wake,
   });
   const logs = createInstanceLogs({
     directory: paths.logs,
     clock,
-    living: () => new Set([...book.all().map(({ id }) => id), ...proxies.processes().map(({ id }) => id)]),
+    living: () => new Set(book.all().map(({ id }) => id)),
   });
   const routing = createRouting({
     proxies,
@@ -159,20 +164,26 @@ export function createDaemon(parts: DaemonParts): Daemon {
   });
   const lookout = createExitedLookout({
     ...ground,
+    book,
     failed: (error) => log.error({ err: error }, "left-over processes were not looked for"),
   });
-  const instances: Instances = createInstances({
+  const services = {
     ...ground,
-    book,
-    proxies,
-    routing,
     health,
     release: () => releases.serving().version,
     environment,
     config: () => config,
     app: appOf,
-    definitionFor: (rollout) => definitions.forNew(rollout),
+    definitionFor: (rollout: string | null) => definitions.forNew(rollout),
     freePort,
+  };
+  const instances: Instances = createInstances({
+    ...ground,
+    book,
+    proxies,
+    routing,
+    programOf: (service) => (service === PROXY ? proxies.program : serviceProgram(services, service)),
+    idleTimeoutMs: () => config.proxy.drainTimeoutMs,
     confirmMs: () => rollouts.facts()?.confirmMs ?? 0,
     milestone: (instance, event, elapsedMs, message) => rollouts.note(instance, event, elapsedMs, message),
     gone(instance) {
@@ -204,7 +215,9 @@ export function createDaemon(parts: DaemonParts): Daemon {
     routing,
     wishes,
     logs,
+    proxies,
     config: () => config,
+    opening: () => opening,
     rests: (service) => releases.rests(service),
     closed: () => releases.closed(),
     held: () => config.usesDatabase && database.url() === null,
@@ -213,7 +226,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
     settleDefinitions: () => definitions.settle(),
     turned: () => {
       parts.beat();
-      settled ||= listening && isComplete(standings(facts()));
+      settled ||= isComplete(standings(facts()));
     },
   });
 
@@ -224,6 +237,8 @@ export function createDaemon(parts: DaemonParts): Daemon {
   function status(text: Text) {
     const failing = store.failing();
     const full: Sentence[] = failing === null ? [] : [(t) => t.warnings.diskFull(failing)];
+    const trouble = proxies.trouble();
+    if (trouble !== null) full.push((t) => t.warnings.proxy(wordsOf(trouble, t).sentence));
     const unread = definitions.notInForce();
     return buildStatus({
       ...facts(),
@@ -294,7 +309,6 @@ export function createDaemon(parts: DaemonParts): Daemon {
     load: (text, root = releases.serving().path) => parts.loadConfig(root, text),
     inForce: () => config,
     app: appOf,
-    proxies,
     environment,
     use(next) {
       config = next;
@@ -368,7 +382,7 @@ export function createDaemon(parts: DaemonParts): Daemon {
       else warnings.set("database", message);
       if (message !== null) log.error(message(en));
     };
-    const isAnyRunning = () => book.all().length > 0;
+    const isAnyRunning = () => book.services().length > 0;
     try {
       await startDatabase({ clock, database, say, warn, isAnyRunning }, lifetime.signal);
       if (config.usesDatabase && !lifetime.signal.aborted) await surroundings.runOnce();
@@ -383,12 +397,18 @@ export function createDaemon(parts: DaemonParts): Daemon {
   return {
     broken: broken.promise,
     async start() {
-      const { strays } = adoptInstances({ ...ground, book, instances, config, others: new Set(["proxy"]) });
+      const { adopted, strays } = adoptInstances({
+        ...ground,
+        book,
+        instances,
+        config,
+        proxyStop: proxyStop(config.proxy),
+      });
       if (strays.length > 0) warnings.set("strays", describeStrays(strays));
-      await proxies.start();
-      listening = true;
+      opening = adopted === 0 && !parts.isSupervised;
+      await supervisor.start();
+      if (opening) await open();
       await front.start();
-      supervisor.start();
       surroundings.start();
       bringingUp = bringUpDatabase();
     },
@@ -399,8 +419,10 @@ export function createDaemon(parts: DaemonParts): Daemon {
       await releases.stop();
       // The door first: a client that comes now waits in systemd's backlog (or is refused), instead of being let in to
       // a 503. What is in flight ends meanwhile, answered by services that drain.
-      await Promise.all([proxies.stop(), supervisor.drainAll()]);
-      supervisor.letGo();
+      await proxies.closeDoor();
+      await supervisor.drainAll();
+      await supervisor.stop();
+      await proxies.letGo();
       await surroundings.stop();
       await database.stop();
       definitions.stopped();
@@ -410,8 +432,8 @@ export function createDaemon(parts: DaemonParts): Daemon {
     async letGo() {
       lifetime.abort(new OwlError("supervisor.stopping", "owld lets go."));
       await releases.stop();
-      supervisor.letGo();
-      proxies.letGo();
+      await supervisor.stop();
+      await proxies.letGo();
       database.letGo();
       await finish();
     },
@@ -423,6 +445,21 @@ export function createDaemon(parts: DaemonParts): Daemon {
       }
     },
   };
+
+  /** With nothing to look after, a proxy that cannot start ends owld with its sentence, and nothing else has begun. */
+  async function open(): Promise<void> {
+    try {
+      await proxies.settled();
+    } catch (error) {
+      await proxies.closeDoor();
+      const gone = supervisor.drainAll();
+      supervisor.killAll();
+      await gone;
+      throw error;
+    }
+    opening = false;
+    wake();
+  }
 
   async function finish(): Promise<void> {
     await health.stop();

@@ -4,10 +4,10 @@
 
 import type { Logger } from "pino";
 import type { Config, ServiceConfig } from "../config/config.ts";
-import { asError } from "../config/errors.ts";
+import { createLoop, type Running } from "../config/running.ts";
 import type { Clock } from "../config/time.ts";
 import { type Action, decide, type RolloutFacts, type World } from "./core/decide.ts";
-import { type Instance, isLiving } from "./core/instance.ts";
+import { type Instance, isLiving, PROXY } from "./core/instance.ts";
 import type { RoutedService } from "./core/routing-table.ts";
 import type { Text } from "./core/text/text.ts";
 import type { InstanceBook } from "./instances/book.ts";
@@ -15,7 +15,7 @@ import type { Instances } from "./instances/life.ts";
 import type { Routing } from "./instances/routing.ts";
 import type { ServiceWishes } from "./instances/wishes.ts";
 import type { Measures } from "./observe/measures.ts";
-import type { InstanceLogs } from "./ports.ts";
+import type { InstanceLogs, ProxySet } from "./ports.ts";
 import type { Comparison } from "./rollouts/comparison.ts";
 import type { RolloutRunner } from "./rollouts/record.ts";
 import type { Store } from "./state/store.ts";
@@ -41,7 +41,10 @@ interface SupervisorParts {
   readonly wishes: ServiceWishes;
   readonly measures: Measures;
   readonly logs: Pick<InstanceLogs, "tail">;
+  readonly proxies: Pick<ProxySet, "wanted">;
   readonly config: () => Config;
+  /** Nothing but the proxy is started yet. */
+  readonly opening: () => boolean;
   /** An update lets this service have no instance now. */
   readonly rests: (service: ServiceConfig) => boolean;
   /** Routes of the bundled pages answer 503 with this; null: they are open. */
@@ -56,9 +59,8 @@ interface SupervisorParts {
   readonly turned: () => void;
 }
 
-export interface Supervisor {
-  /** Begins to decide and to tick. */
-  start(): void;
+/** Started, it decides and ticks; stopped, it lets go: processes live on. */
+export interface Supervisor extends Running {
   /** Something changed; cheap, may be called from anywhere. */
   wake(): void;
   isStopping(): boolean;
@@ -68,15 +70,12 @@ export interface Supervisor {
   drainAll(): Promise<void>;
   /** Kills what still lives. */
   killAll(): void;
-  /** Stops deciding; processes live on. */
-  letGo(): void;
 }
 
 /** `wake` of the returned loop is to be called whenever a fact changed. */
 export function createSupervisor(parts: SupervisorParts): Supervisor {
   const { clock, book, instances, rollouts, routing, store } = parts;
   const record = parts.record.recorded;
-  const lifetime = new AbortController();
   const empty = Promise.withResolvers<void>();
   let active = false;
   let scheduled = false;
@@ -84,19 +83,22 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
   let retryAtMs = 0;
 
   function world(config: Config = parts.config()): World {
+    const { processes, configHash } = parts.proxies.wanted(config.proxy);
+    const proxy = { name: PROXY, wanted: processes, connections: 0, memoryBytes: null, held: false, configHash };
+    const services = config.services.map((service) => {
+      const peak = parts.measures.of(service.name).peakRssBytes;
+      return {
+        name: service.name,
+        wanted: parts.rests(service) ? 0 : parts.wishes.wanted(service),
+        connections: service.connections,
+        memoryBytes: peak === null ? null : peak * 1.2,
+        held: (service.bundled && parts.held()) || parts.opening(),
+        configHash: null,
+      };
+    });
     return {
       text: record,
-      services: config.services.map((service) => {
-        const peak = parts.measures.of(service.name).peakRssBytes;
-        return {
-          name: service.name,
-          wanted: parts.rests(service) ? 0 : parts.wishes.wanted(service),
-          connections: service.connections,
-          memoryBytes: peak === null ? null : peak * 1.2,
-          held: service.bundled && parts.held(),
-          configHash: null,
-        };
-      }),
+      services: [proxy, ...services],
       instances: book.all(),
       rollout: rolloutFacts(),
       surge: config.rollout.surge,
@@ -221,27 +223,25 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
     return true;
   }
 
-  async function everyTick(): Promise<void> {
-    for await (const _ of clock.every(TICK_MS, lifetime.signal)) {
-      try {
-        instances.tick();
-        parts.comparison.tick(rollouts.facts());
-        if (store.failing() !== null && clock.monotonicMs() >= retryAtMs) {
-          retryAtMs = clock.monotonicMs() + RETRY_STORE_MS;
-          store.retry();
-        }
-        wake();
-      } catch (error) {
-        parts.log.error({ err: asError(error) }, "a tick failed");
+  const ticking = createLoop({
+    clock,
+    everyMs: TICK_MS,
+    runOnce() {
+      instances.tick();
+      parts.comparison.tick(rollouts.facts());
+      if (store.failing() !== null && clock.monotonicMs() >= retryAtMs) {
+        retryAtMs = clock.monotonicMs() + RETRY_STORE_MS;
+        store.retry();
       }
-    }
-  }
+      wake();
+    },
+    failed: (error) => parts.log.error({ err: error }, "a tick failed"),
+  });
 
   return {
-    start() {
-      if (active) return;
+    async start() {
       active = true;
-      void everyTick();
+      await ticking.start();
       wake();
     },
     wake,
@@ -255,12 +255,13 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
     killAll() {
       for (const instance of book.all()) instances.kill(instance.id, record.cause.secondSignal);
     },
-    letGo() {
+    async stop() {
       active = false;
-      lifetime.abort();
+      await ticking.stop();
       routing.stop();
       instances.letGo();
     },
+    stopped: ticking.stopped,
   };
 }
 

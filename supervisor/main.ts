@@ -63,6 +63,7 @@ async function run(): Promise<number> {
     version,
     adminPassword,
     listenFds: activated.missing.length > 0 ? [] : activated.descriptors.filter((fd) => fd !== null),
+    isSupervised: systemd.notifySocket !== null,
     reexec: () => ending.resolve("reexec"),
     beat: notify.beat,
   });

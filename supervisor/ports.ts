@@ -124,29 +124,8 @@ export interface HealthProbe {
   check(target: ProbeTarget, check: HealthCheck, timeoutMs: number, signal: AbortSignal): Promise<ProbeResult>;
 }
 
-/** What is kept of a proxy process, so that a later owld adopts it. */
-export interface ProxyRecord {
-  /** `proxy-3`; numbers never repeat. */
-  readonly id: string;
-  readonly identity: ProcessIdentity;
-  readonly startedAt: WallMs;
-  /** Told to drain: it finishes what it has and goes by itself. */
-  readonly draining: boolean;
-}
-
-export interface ProxyRecords {
-  all(): readonly ProxyRecord[];
-  /** Inserts or replaces by id. */
-  put(record: ProxyRecord): void;
-  remove(id: string): void;
-  /** A number never given before, kept before it is used. */
-  nextNumber(): number;
-}
-
-/** All proxy processes as one: started, adopted, respawned and replaced. */
+/** All proxy processes as one: fed, asked, counted. They live by the loop, like every instance. */
 export interface ProxySet {
-  /** Adopts what runs, starts what is missing; resolves when every process listens. */
-  start(): Promise<void>;
   /** Sends the table to all; resolves when every living proxy process acknowledged this or a later version. */
   publish(table: RoutingTable): Promise<void>;
   /** Resolves when that upstream has no request in flight in any proxy process (streams and tunnels not counted), or aborted. */
@@ -159,16 +138,18 @@ export interface ProxySet {
   counters(): ProxyCounters;
   processes(): readonly { readonly id: string; readonly pid: number; readonly state: string }[];
   listening(): readonly string[];
-  /**
-   * Replaces every proxy process by its successor without losing a connection; with `config`, successors run by it.
-   * Resolves when the successors serve and the old ones were told to drain. Rejects when a successor does not come
-   * up: then the old ones serve on.
-   */
-  replace(config?: ProxyConfig): Promise<void>;
-  /** Orderly end: stop accepting, drain, exit. */
-  stop(): Promise<void>;
+  /** How many there should be by `proxy`, and the hash of what they then run by. */
+  wanted(proxy: ProxyConfig): { readonly processes: number; readonly configHash: string };
+  /** Why none runs by the configuration of now, as it was found at the last try; null: nothing is in the way. */
+  trouble(): Error | null;
+  /** Tries at once what waits for its next try. Resolves when all run by the configuration of now; else rejects. */
+  settled(): Promise<void>;
+  /** Every process is replaced by its successor without losing a connection, however often owld is killed meanwhile. */
+  renew(cause: string): void;
+  /** The orderly end begins: new clients are refused from now on. */
+  closeDoor(): Promise<void>;
   /** owld goes, proxies stay. */
-  letGo(): void;
+  letGo(): Promise<void>;
 }
 
 /** What the application's tables tell of its work, for metrics. */

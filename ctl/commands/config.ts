@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import type { ShownConfig } from "../../config/control-api.ts";
 import { OwlError } from "../../config/errors.ts";
+import { formatDuration } from "../../config/units.ts";
 import type { CommandDeps } from "../deps.ts";
 import { ROUTES } from "../routes.ts";
 
@@ -66,6 +67,10 @@ async function check(
       for (const warning of config.warnings ?? []) terminal.err(terminal.paintErr(warning, "yellow"));
       const services = config.services.map((service) => `${service.name} x${service.replicas}`).join(", ");
       terminal.out(`${terminal.paintOut("OK", "green")}  ${config.file ?? text.commands.config.noFile}: ${services}`);
+      const { stopChain } = await import("../../config/relations.ts");
+      const { drainTimeoutMs, graceMs, marginMs, totalMs } = stopChain(config);
+      const [drain, grace, margin, total] = [drainTimeoutMs, graceMs, marginMs, totalMs].map(formatDuration);
+      terminal.out(text.commands.config.stopChain(String(drain), String(grace), String(margin), String(total)));
     }
     return undefined;
   } catch (error) {

@@ -7,6 +7,7 @@ import { execa } from "execa";
 import { EXIT } from "../../config/control-api.ts";
 import { OwlError } from "../../config/errors.ts";
 import { CODE_ROOT, loadConfig } from "../../config/load.ts";
+import { stopChain } from "../../config/relations.ts";
 import type { CommandDeps } from "../deps.ts";
 import { digestCode } from "../install/code-copy.ts";
 import { CONFIG_FILE, HOME, type InstallFacts, planInstall, releaseName } from "../install/plan.ts";
@@ -86,7 +87,7 @@ async function gather(options: Options, deps: CommandDeps): Promise<InstallFacts
       tmpfiles: await template("tmpfiles.conf"),
     },
     listen: present ? config.proxy.listen : [{ host: "0.0.0.0", port: 8080 }],
-    largestGraceMs: Math.max(config.stop.graceMs, ...config.services.map((service) => service.stop.graceMs)),
+    stopMs: stopChain(config).totalMs,
     start: options.start,
   };
 }

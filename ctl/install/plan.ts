@@ -44,7 +44,8 @@ export interface InstallFacts {
     readonly tmpfiles: string;
   };
   readonly listen: readonly ListenAddress[];
-  readonly largestGraceMs: number;
+  /** The longest that an orderly stop may take. */
+  readonly stopMs: number;
   readonly start: boolean;
 }
 
@@ -62,7 +63,7 @@ export function planInstall(facts: InstallFacts): readonly Step[] {
     { do: "link", path: CURRENT, to: join("releases", facts.release) },
     { ...file(CONFIG_FILE, CONFIG_SAMPLE), mode: 0o640, group: "owl", keep: true },
     { ...file(join(ETC, "owl.env"), ENV_SAMPLE), mode: 0o640, group: "owl", keep: true },
-    file(service, renderService(templates.service, facts.largestGraceMs)),
+    file(service, renderService(templates.service, facts.stopMs)),
     file(socket, renderSocket(templates.socket, facts.listen)),
     { do: "link", path: OWLCTL, to: join(CURRENT, "ctl", "owlctl") },
     run("systemctl", "daemon-reload"),
@@ -100,9 +101,9 @@ export function planUninstall(options: { readonly purge: boolean }): readonly St
   ];
 }
 
-/** The unit with TimeoutStopSec for the largest grace: 90 s beyond it, as the unit explains. */
-export function renderService(template: string, largestGraceMs: number): string {
-  return template.replace(/^TimeoutStopSec=.*$/m, `TimeoutStopSec=${Math.ceil(largestGraceMs / 1_000) + 90}s`);
+/** The unit with TimeoutStopSec for the longest orderly stop. */
+export function renderService(template: string, stopMs: number): string {
+  return template.replace(/^TimeoutStopSec=.*$/m, `TimeoutStopSec=${Math.ceil(stopMs / 1_000)}s`);
 }
 
 /** The socket unit with one ListenStream per address of proxy.listen. */

@@ -6,6 +6,7 @@ import type { AppConfig, Config } from "../../config/config.ts";
 import { describePlan } from "../core/rollout-plan.ts";
 import type { Text } from "../core/text/text.ts";
 import type { InstanceBook } from "../instances/book.ts";
+import type { ProxySet } from "../ports.ts";
 import type { Journal } from "../rollouts/journal.ts";
 import type { Planner } from "../rollouts/planner.ts";
 import type { Definitions } from "../state/definitions.ts";
@@ -21,6 +22,7 @@ interface ReloadControlParts {
   readonly planner: Planner;
   readonly rollouts: Pick<RolloutControl, "begin">;
   readonly book: Pick<InstanceBook, "all">;
+  readonly proxies: Pick<ProxySet, "settled">;
   readonly journal: Pick<Journal, "write">;
   readonly config: () => Config;
   readonly app: (config: Config) => AppConfig | null;
@@ -50,6 +52,8 @@ export function createReloadControl(parts: ReloadControlParts): Pick<Control, "r
       parts.journal.write({ type: "config.reloaded", message: record.recorded.reloaded(notes(record)) });
       if (replaced.length === 0) {
         definitions.take(definition);
+        // It is in force; a proxy that cannot follow keeps the former one and is tried again by the loop.
+        await parts.proxies.settled();
         return { changed: said.length > 0, notes: said, rollout: null };
       }
       const { confirmMs } = config.rollout;

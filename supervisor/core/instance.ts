@@ -6,11 +6,11 @@
 //   starting|ready|unhealthy --signalled--> draining --killed--> stopping      moved by the stop sequence
 //   starting|draining|stopping|... --ended--> exited                           moved by the exit that was asked for
 //
-// Invariant: `wanted` (what should be) and `state` (what is) are two fields; only `moveInstance` changes `state`.
+// Invariant: `wanted` (what should be) and `state` (what is) are two fields; only `move` of the book changes `state`.
 
 import type { InstanceState, LastExit } from "../../config/control-api.ts";
 import type { MonotonicMs, WallMs } from "../../config/time.ts";
-import { type MoveTable, move } from "./machine.ts";
+import type { MoveTable } from "./machine.ts";
 
 export type InstanceEvent = "passed" | "failing" | "tooLate" | "crashed" | "signalled" | "killed" | "ended";
 
@@ -103,7 +103,7 @@ export interface Instance {
 }
 
 /** The proxy's name among the services; a team's own cannot be called so. */
-const PROXY = "proxy";
+export const PROXY = "proxy";
 
 /** The counter its numbers come from. */
 export const counterOf = (service: string): string => (service === PROXY ? PROXY : `instance ${service}`);
@@ -141,12 +141,6 @@ export function newInstance(fresh: Fresh & Partial<Instance>): Instance {
 }
 
 export type InstanceTarget = { readonly socket: string } | { readonly host: string; readonly port: number } | null;
-
-/** The instance after `event`; null when the event means nothing in its state. */
-export function moveInstance(instance: Instance, event: InstanceEvent): Instance | null {
-  const moved = move(INSTANCE_MOVES, instance.state, event);
-  return moved.moved ? { ...instance, state: moved.to } : null;
-}
 
 /** Is there a process (or about to be one)? */
 export function isLiving(instance: Instance): boolean {

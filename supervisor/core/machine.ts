@@ -5,7 +5,7 @@ export type MoveTable<State extends string, Event extends string> = Readonly<
   Record<State, Readonly<Partial<Record<Event, State>>>>
 >;
 
-type Move<State extends string> =
+export type Move<State extends string> =
   | { readonly moved: true; readonly from: State; readonly to: State }
   | { readonly moved: false; readonly reason: string };
 

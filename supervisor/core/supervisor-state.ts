@@ -16,6 +16,8 @@ interface StateFacts {
   readonly stopping: boolean;
   /** Every service has once had its replicas ready, and the proxy listens. */
   readonly settled: boolean;
+  /** No proxy could be started by the configuration of now. */
+  readonly proxyTrouble: boolean;
 }
 
 /** All that should be ready is. */
@@ -26,6 +28,7 @@ export function isComplete(services: readonly ServiceStanding[]): boolean {
 export function supervisorState(facts: StateFacts): SupervisorState {
   if (facts.stopping) return "stopping";
   if (facts.rolling) return "rolling";
+  if (facts.proxyTrouble) return "degraded";
   const broken = facts.services.some(
     ({ crashLooping, ready, wanted, failing }) =>
       (ready < wanted && (facts.settled || failing)) || (crashLooping && wanted > 0),

@@ -7,23 +7,22 @@ import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import type { HomePaths } from "../../config/home.ts";
 import type { Clock } from "../../config/time.ts";
-import { type Instance, isLiving, numberOf } from "../core/instance.ts";
+import { counterOf, type Instance, isLiving, newInstance, numberOf, PROXY } from "../core/instance.ts";
 import type { Sentence, Text } from "../core/text/text.ts";
 import type { MarkedProcess, ProcessTable, Spawner } from "../ports.ts";
-import type { Journal } from "../rollouts/journal.ts";
 import type { Store } from "../state/store.ts";
 import type { InstanceBook } from "./book.ts";
 import { exitFifo } from "./launch.ts";
 import type { Instances } from "./life.ts";
 
 const LOOK_FIRST_MS = 5_000;
+const ORPHAN_STOP = { signal: "SIGTERM", after: "routed-out" } as const;
 
 interface AdoptionParts {
   readonly clock: Clock;
   readonly store: Store;
   readonly book: InstanceBook;
   readonly instances: Instances;
-  readonly journal: Journal;
   /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly spawner: Spawner;
@@ -33,8 +32,8 @@ interface AdoptionParts {
   readonly mark: string;
   readonly bootId: string;
   readonly config: Config;
-  /** Programs of our own that carry the mark and are adopted elsewhere (the proxies). */
-  readonly others: ReadonlySet<string>;
+  /** How a proxy without a record is stopped. */
+  readonly proxyStop: Instance["stop"];
 }
 
 interface Adopted {
@@ -52,7 +51,7 @@ export function describeStrays(strays: readonly MarkedProcess[]): Sentence {
 /** Takes over everything that lives; to be called before the first decision. */
 export function adoptInstances(parts: AdoptionParts): Adopted {
   const { book, table } = parts;
-  const marked = table.marked(parts.mark).filter(({ service }) => !parts.others.has(service));
+  const marked = table.marked(parts.mark);
   raiseNumbers(parts, marked);
   const owned = new Set<number>();
   let adopted = 0;
@@ -102,69 +101,40 @@ function adoptRecorded(parts: AdoptionParts, instance: Instance, marked: readonl
     book.set(id, { deadline: { kind: "health", atMs: Math.max(instance.deadline.atMs, leastMs) } });
   }
   instances.attach(id, running);
-  parts.journal.write({
-    type: "instance.adopted",
-    service: instance.service,
-    instance: id,
-    message: parts.record.recorded.instance.adopted(id, written.pid),
-  });
+  book.note(instance, "instance.adopted", parts.record.recorded.instance.adopted(id, written.pid));
   return written.pid;
 }
 
 /** A marked leader the state file knows nothing of: it is judged by its health check like a new one. */
 function adoptUnrecorded(parts: AdoptionParts, found: MarkedProcess): boolean {
-  const service = parts.config.services.find(({ name }) => name === found.service);
-  const number = numberOf(found.instance, found.service);
+  const { id, service: name } = { id: found.instance, service: found.service };
+  const service = parts.config.services.find((one) => one.name === name);
+  const number = numberOf(id, name);
   if (number === null) return false;
-  const running = parts.spawner.adopt(found.identity, exitFifo(parts.paths, found.instance));
+  const running = parts.spawner.adopt(found.identity, exitFifo(parts.paths, id));
   if (running === null) return false;
   const now = parts.clock.monotonicMs();
-  const socket = join(parts.socketDirectory, `${found.instance}.sock`);
+  const socket = join(parts.socketDirectory, `${id}.sock`);
   const hasSocket = service?.listen === "socket" && existsSync(socket);
   // Its port was only written in the state file: such a one cannot be reached, so a new one takes its place.
   const unreachable = service !== undefined && service.listen !== "none" && !hasSocket;
-  parts.book.add({
-    id: found.instance,
-    service: found.service,
+  const { graceMs, signal, after } = service?.stop ?? { ...ORPHAN_STOP, graceMs: parts.config.stop.graceMs };
+  const instance = newInstance({
+    id,
+    service: name,
     number,
-    state: "starting",
-    wanted: "up",
-    leaving: null,
     identity: found.identity,
     release: found.release,
-    configHash: "",
-    envHashes: {},
     target: hasSocket ? { socket } : null,
     startedAt: parts.clock.now(),
     startedMs: now,
     bootId: parts.bootId,
-    readyMs: null,
-    signalledMs: null,
-    routed: false,
     deadline: { kind: "health", atMs: now + parts.config.rollout.healthTimeoutMs },
-    rollout: null,
-    replaces: null,
-    replaceFromMs: null,
-    aside: false,
-    crashedMs: [],
-    looping: false,
     replaceCause: unreachable ? parts.record.recorded.cause.unreachable : null,
-    cause: null,
-    wasKilled: false,
-    restarts: 0,
-    attempt: 0,
-    lastExit: null,
-    stop: service
-      ? { graceMs: service.stop.graceMs, signal: service.stop.signal, after: service.stop.after }
-      : { graceMs: parts.config.stop.graceMs, signal: "SIGTERM", after: "routed-out" },
+    stop: name === PROXY ? parts.proxyStop : { graceMs, signal, after },
   });
-  parts.instances.attach(found.instance, running);
-  parts.journal.write({
-    type: "instance.adopted",
-    service: found.service,
-    instance: found.instance,
-    message: parts.record.recorded.instance.adoptedByMark(found.instance, found.identity.pid),
-  });
+  parts.book.add(instance, parts.record.recorded.instance.adoptedByMark(id, found.identity.pid), "instance.adopted");
+  parts.instances.attach(id, running);
   return true;
 }
 
@@ -177,6 +147,6 @@ function raiseNumbers(parts: AdoptionParts, marked: readonly MarkedProcess[]): v
     const number = cut < 1 ? null : numberOf(name, name.slice(0, cut));
     if (number === null) continue;
     const service = name.slice(0, cut);
-    parts.store.raise(parts.others.has(service) ? service : `instance ${service}`, number);
+    parts.store.raise(counterOf(service), number);
   }
 }

@@ -3,35 +3,33 @@
 // taken; the grace is never shortened here, only a person's kill is.
 
 import type { Logger } from "pino";
-import type { Config, ServiceConfig } from "../../config/config.ts";
 import { asError } from "../../config/errors.ts";
 import type { Clock } from "../../config/time.ts";
 import { type Instance, isDue, isLiving } from "../core/instance.ts";
 import type { Text } from "../core/text/text.ts";
 import type { ProcessTable, ProxySet } from "../ports.ts";
-import type { Journal } from "../rollouts/journal.ts";
 import type { Store } from "../state/store.ts";
 import type { InstanceBook } from "./book.ts";
-import type { HealthWatch } from "./health.ts";
 import type { Milestone } from "./life.ts";
+import type { Program } from "./program.ts";
 import type { Routing } from "./routing.ts";
 
 /** A group that is to die is sent SIGKILL again after so long. */
-const KILL_AGAIN_MS = 1_000;
+export const KILL_AGAIN_MS = 1_000;
 
 interface DepartureParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly store: Pick<Store, "atomically">;
   readonly book: InstanceBook;
-  readonly journal: Journal;
   /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly table: ProcessTable;
   readonly proxies: Pick<ProxySet, "idle" | "moveStreams">;
   readonly routing: Routing;
-  readonly health: HealthWatch;
-  readonly config: () => Config;
+  readonly programOf: (service: string) => Program;
+  /** How long an instance may take to be idle, once out of the table. */
+  readonly idleTimeoutMs: () => number;
   readonly milestone: (instance: Instance, event: Milestone, elapsedMs: number, message?: string) => void;
 }
 
@@ -48,13 +46,9 @@ interface Departure {
 }
 
 export function createDeparture(parts: DepartureParts): Departure {
-  const { clock, book, journal, table } = parts;
+  const { clock, book, table, programOf } = parts;
   const { recorded } = parts.record;
   const idleWaits = new Map<string, AbortController>();
-
-  const serviceOf = (name: string): ServiceConfig | null =>
-    parts.config().services.find((service) => service.name === name) ?? null;
-  const hasRoutes = (instance: Instance): boolean => (serviceOf(instance.service)?.routes.length ?? 0) > 0;
 
   function leave(id: string, cause: string): void {
     const instance = book.get(id);
@@ -69,12 +63,7 @@ export function createDeparture(parts: DepartureParts): Departure {
         deadline: null,
         replaceCause: null,
       });
-      journal.write({
-        type: "instance.leaving",
-        service: instance.service,
-        instance: id,
-        message: recorded.instance.leaving(id, cause),
-      });
+      book.note(instance, "instance.leaving", recorded.instance.leaving(id, cause));
     });
   }
 
@@ -83,7 +72,7 @@ export function createDeparture(parts: DepartureParts): Departure {
     // Its process is just being made: it is dealt with once it is there.
     if (instance.identity === null) return;
     if (instance.leaving === "unrouting") {
-      if (!hasRoutes(instance)) {
+      if (!programOf(instance.service).isRouted()) {
         signal(instance);
         return;
       }
@@ -93,7 +82,7 @@ export function createDeparture(parts: DepartureParts): Departure {
         signal(instance);
         return;
       }
-      const atMs = clock.monotonicMs() + parts.config().proxy.drainTimeoutMs;
+      const atMs = clock.monotonicMs() + parts.idleTimeoutMs();
       book.set(id, { leaving: "idling", deadline: { kind: "idle", atMs } });
       waitUntilIdle(id);
     } else if (instance.leaving === "idling") {
@@ -128,32 +117,28 @@ export function createDeparture(parts: DepartureParts): Departure {
   function signal(instance: Instance): void {
     const now = clock.monotonicMs();
     idleWaits.get(instance.id)?.abort();
-    const graceMs = serviceOf(instance.service)?.stop.graceMs ?? instance.stop.graceMs;
-    const moved = book.move(instance.id, "signalled", {
-      leaving: "signalling",
-      signalledMs: now,
-      deadline: { kind: "grace", atMs: now + graceMs },
-      stop: { ...instance.stop, graceMs },
-      routed: false,
+    const graceMs = programOf(instance.service).graceMs() ?? instance.stop.graceMs;
+    const message = recorded.instance.draining(instance.id, instance.stop.signal, graceMs / 1_000);
+    parts.store.atomically(() => {
+      const moved = book.move(instance.id, "signalled", message, {
+        leaving: "signalling",
+        signalledMs: now,
+        deadline: { kind: "grace", atMs: now + graceMs },
+        stop: { ...instance.stop, graceMs },
+        routed: false,
+      });
+      if (moved.moved) parts.milestone(instance, "draining", 0);
     });
-    if (moved !== null) send(moved);
+    send(instance);
   }
 
   function send(instance: Instance): void {
-    if (instance.identity === null) return;
-    parts.health.forget(instance.id);
     try {
-      table.signalLeader(instance.identity, instance.stop.signal as NodeJS.Signals);
+      programOf(instance.service).signal(instance);
     } catch (error) {
       parts.log.error({ instance: instance.id, err: asError(error) }, "the signal was refused");
     }
-    parts.store.atomically(() => {
-      book.set(instance.id, { leaving: "signalled" });
-      const { signal, graceMs } = instance.stop;
-      const message = recorded.instance.draining(instance.id, signal, graceMs / 1_000);
-      journal.write({ type: "instance.draining", service: instance.service, instance: instance.id, message });
-      parts.milestone(instance, "draining", 0);
-    });
+    book.set(instance.id, { leaving: "signalled" });
   }
 
   function kill(id: string, cause: string): void {
@@ -164,18 +149,13 @@ export function createDeparture(parts: DepartureParts): Departure {
       return;
     }
     idleWaits.get(id)?.abort();
-    parts.store.atomically(() => {
-      book.set(id, {
-        wanted: "down",
-        leaving: "signalled",
-        wasKilled: true,
-        routed: false,
-        deadline: { kind: "grace", atMs: clock.monotonicMs() + KILL_AGAIN_MS },
-        cause: instance.cause ?? cause,
-      });
-      book.move(id, "killed");
-      const message = recorded.instance.killing(id, cause);
-      journal.write({ type: "instance.killing", service: instance.service, instance: id, message });
+    book.move(id, "killed", recorded.instance.killing(id, cause), {
+      wanted: "down",
+      leaving: "signalled",
+      wasKilled: true,
+      routed: false,
+      deadline: { kind: "grace", atMs: clock.monotonicMs() + KILL_AGAIN_MS },
+      cause: instance.cause ?? cause,
     });
     killGroup(instance);
   }

@@ -6,7 +6,7 @@ import type { Clock } from "../../config/time.ts";
 import type { Instance } from "../core/instance.ts";
 import type { Text } from "../core/text/text.ts";
 import type { ProcessTable } from "../ports.ts";
-import type { Journal } from "../rollouts/journal.ts";
+import type { InstanceBook } from "./book.ts";
 
 const PAUSE_MS = 1_000;
 
@@ -20,7 +20,7 @@ export function createExitedLookout(parts: {
   readonly clock: Clock;
   readonly table: ProcessTable;
   readonly mark: string;
-  readonly journal: Journal;
+  readonly book: Pick<InstanceBook, "note">;
   /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly failed: (error: Error) => void;
@@ -38,13 +38,7 @@ export function createExitedLookout(parts: {
         if (instance === undefined || found.identity.pid === instance.identity?.pid) continue;
         const { pid } = found.identity;
         const message = parts.record.recorded.instance.leftOver(instance.id, pid, found.command);
-        parts.journal.write({
-          type: "instance.leftOver",
-          service: instance.service,
-          instance: instance.id,
-          message,
-          data: { pid, command: found.command },
-        });
+        parts.book.note(instance, "instance.leftOver", message, { pid, command: found.command });
       }
     } catch (error) {
       parts.failed(asError(error));

@@ -1,29 +1,26 @@
-// The life of every instance: started, watched, sent away, seen off. What `decide` asked for is done here.
+// The life of every instance, the proxy's too: started, watched, sent away, seen off. What `decide` asked for is done
+// here; what a sort of process has of its own stands in its Program.
 // Invariants: a record is written before its process exists and removed after it is gone; SIGTERM goes to the leader,
 // once, out of the table only; SIGKILL goes to the group; a deadline is a stored instant that every tick looks at.
 
 import { rmSync } from "node:fs";
-import { join } from "node:path";
 import type { Logger } from "pino";
-import type { AppConfig, Config, ServiceConfig } from "../../config/config.ts";
 import type { LastExit, RolloutEvent } from "../../config/control-api.ts";
 import { asError, OwlError } from "../../config/errors.ts";
 import type { HomePaths } from "../../config/home.ts";
 import { type Clock, isoTime } from "../../config/time.ts";
 import type { Action } from "../core/decide.ts";
 import { describeExit, exitOf } from "../core/exit-words.ts";
-import { UNHEALTHY_LIMIT_MS } from "../core/health.ts";
-import { type Instance, type InstanceTarget, isDue, isLiving } from "../core/instance.ts";
+import { counterOf, type Instance, isDue, isLiving, newInstance } from "../core/instance.ts";
 import { afterCrash, CALM_PLACE } from "../core/restart-policy.ts";
 import type { Text } from "../core/text/text.ts";
 import type { Measures } from "../observe/measures.ts";
-import type { ExitReport, OomKills, ProcessTable, ProxySet, RunningProcess, Spawner } from "../ports.ts";
-import type { Journal } from "../rollouts/journal.ts";
+import type { ExitReport, OomKills, ProcessTable, ProxySet, RunningProcess } from "../ports.ts";
 import type { Store } from "../state/store.ts";
 import type { InstanceBook } from "./book.ts";
-import { createDeparture } from "./departure.ts";
-import type { HealthWatch } from "./health.ts";
-import { configHash, envHashes, exitFifo, launchRequest } from "./launch.ts";
+import { createDeparture, KILL_AGAIN_MS } from "./departure.ts";
+import { exitFifo } from "./launch.ts";
+import type { Program } from "./program.ts";
 import type { Routing } from "./routing.ts";
 
 interface InstanceParts {
@@ -31,28 +28,18 @@ interface InstanceParts {
   readonly log: Logger;
   readonly store: Store;
   readonly book: InstanceBook;
-  readonly journal: Journal;
   /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly measures: Measures;
-  readonly spawner: Spawner;
   readonly table: ProcessTable;
   readonly proxies: Pick<ProxySet, "idle" | "moveStreams">;
   readonly routing: Routing;
-  readonly health: HealthWatch;
   readonly paths: HomePaths;
-  /** Where sockets go: `paths.run`, or a short directory when that is too long for a socket's path. */
-  readonly socketDirectory: string;
-  readonly mark: string;
-  /** Version of the release new instances are started from. */
-  readonly release: () => string;
   readonly bootId: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly config: () => Config;
-  readonly app: (config: Config) => AppConfig | null;
-  /** By what a new instance of that rollout is started. */
-  readonly definitionFor: (rollout: string | null) => Config;
-  readonly freePort: () => Promise<number>;
+  /** By the name of the service. */
+  readonly programOf: (service: string) => Program;
+  /** How long an instance may take to be idle, once out of the table. */
+  readonly idleTimeoutMs: () => number;
   readonly oomKills: OomKills;
   /** How long the new ones of the running rollout must stand. */
   readonly confirmMs: () => number;
@@ -76,6 +63,8 @@ export interface Instances {
   exited(id: string, report: ExitReport): void;
   passed(id: string): void;
   failing(id: string, why: string): void;
+  /** Those of the service that wait for their next start wait no longer. */
+  hurry(service: string): void;
   /** Moves on whoever is on the way out, and notes who is routed by now. */
   advance(): void;
   /** Looks at every deadline. */
@@ -87,7 +76,7 @@ export interface Instances {
 }
 
 export function createInstances(parts: InstanceParts): Instances {
-  const { clock, book, journal, table, paths, oomKills } = parts;
+  const { clock, book, table, paths, oomKills, programOf } = parts;
   const { recorded } = parts.record;
   const say = recorded.instance;
   const running = new Map<string, RunningProcess>();
@@ -95,75 +84,50 @@ export function createInstances(parts: InstanceParts): Instances {
   /** Leader gone, group killed, not yet empty. */
   const emptying = new Set<string>();
 
-  const serviceOf = (name: string): ServiceConfig | null =>
-    parts.config().services.find((service) => service.name === name) ?? null;
-  const hasRoutes = (instance: Instance): boolean => (serviceOf(instance.service)?.routes.length ?? 0) > 0;
   const sinceMs = (at: number | null): number => (at === null ? 0 : Math.max(0, Math.round(clock.monotonicMs() - at)));
 
   function start(action: Extract<Action, { kind: "start" }>): void {
-    const config = parts.definitionFor(action.rollout);
-    const service = config.services.find(({ name }) => name === action.service);
-    if (service === undefined) return;
-    const app = parts.app(config);
+    const { service, replaces, rollout } = action;
+    const program = programOf(service);
+    const number = parts.store.next(counterOf(service));
+    const id = `${service}-${number}`;
+    const blueprint = program.blueprint(id, rollout);
+    if (blueprint === null) return;
     const followed = action.follows === null ? null : book.get(action.follows);
     // What is replaced by itself, not by a rollout, leaves its place's record to its successor.
-    const before = followed ?? (action.rollout === null && action.replaces !== null ? book.get(action.replaces) : null);
+    const before = followed ?? (rollout === null && replaces !== null ? book.get(replaces) : null);
     const { attempt, crashedMs, looping } = before ?? CALM_PLACE;
-    const number = parts.store.next(`instance ${service.name}`);
-    const id = `${service.name}-${number}`;
     const now = clock.monotonicMs();
-    const instance: Instance = {
+    const instance = newInstance({
       id,
-      service: service.name,
+      service,
       number,
-      state: "starting",
-      wanted: "up",
-      leaving: null,
-      identity: null,
-      release: parts.release(),
-      configHash: configHash(service, app),
-      envHashes: {},
-      target: service.listen === "socket" ? { socket: join(parts.socketDirectory, `${id}.sock`) } : null,
+      ...blueprint,
       startedAt: clock.now(),
       startedMs: now,
       bootId: parts.bootId,
-      readyMs: null,
-      signalledMs: null,
-      routed: false,
-      deadline: { kind: "health", atMs: now + config.rollout.healthTimeoutMs },
-      rollout: action.rollout,
-      replaces: action.replaces,
-      replaceCause: null,
-      replaceFromMs: null,
-      aside: false,
-      cause: null,
-      wasKilled: false,
+      deadline: { kind: "health", atMs: now + program.startMs(rollout) },
+      rollout,
+      replaces,
       restarts: before?.restarts ?? 0,
       attempt,
       crashedMs,
       looping,
       lastExit: followed?.lastExit ?? null,
-      stop: { graceMs: service.stop.graceMs, signal: service.stop.signal, after: service.stop.after },
-    };
+    });
     parts.store.atomically(() => {
       parts.milestone(instance, "start", 0);
-      book.add(instance);
+      book.add(instance, say.starting(id));
       if (followed !== null) forget(followed);
-      journal.write({ type: "instance.starting", service: service.name, instance: id, message: say.starting(id) });
       parts.milestone(instance, "starting", 0);
     });
-    void launch(instance, service, app);
+    void launch(instance, program);
   }
 
-  async function launch(instance: Instance, service: ServiceConfig, app: AppConfig | null): Promise<void> {
+  async function launch(instance: Instance, program: Program): Promise<void> {
     const { id } = instance;
     try {
-      let target: InstanceTarget = instance.target;
-      if (service.listen === "port") target = { host: "127.0.0.1", port: await parts.freePort() };
-      if (target !== null && "socket" in target) rmSync(target.socket, { force: true });
-      const request = launchRequest({ ...launchFacts(service, instance), app, target });
-      book.set(id, { target, envHashes: envHashes(request.env) });
-      const process = await parts.spawner.spawn(request);
+      const process = await program.launch(instance, (changes) => book.set(id, changes));
       book.set(id, { identity: process.identity });
       attach(id, process);
     } catch (caught) {
@@ -173,12 +137,6 @@ export function createInstances(parts: InstanceParts): Instances {
     }
   }
 
-  function launchFacts(service: ServiceConfig, instance: Instance) {
-    const { id, target, release } = instance;
-    const { mark, environment } = parts;
-    return { service, id, target, paths, mark, release, environment };
-  }
-
   function attach(id: string, process: RunningProcess): void {
     running.set(id, process);
     // Settled by `exited` alone; it never rejects.
@@ -186,19 +144,20 @@ export function createInstances(parts: InstanceParts): Instances {
       if (running.get(id) === process) exited(id, report);
     });
     const instance = book.get(id);
-    if (instance !== null && instance.wanted === "up") parts.health.watch(id);
+    if (instance !== null) programOf(instance.service).watch(instance, process);
   }
 
   function exited(id: string, report: ExitReport, failure: string | null = null): void {
     running.delete(id);
-    parts.health.forget(id);
     departure.forget(id);
     const instance = book.get(id);
     if (instance === null || !isLiving(instance)) return;
+    const program = programOf(instance.service);
+    program.gone(instance);
     const group = instance.identity === null ? "gone" : departure.killGroup(instance);
     const lastExit = exitOf(report, instance.wasKilled, oomKills.lately(), isoTime(clock.now()));
     if (instance.wanted === "up") {
-      crashed(instance, lastExit, failure);
+      crashed(instance, lastExit, failure ?? (instance.readyMs === null ? program.lastWords(instance) : null));
     } else if (group === "sent") {
       book.set(id, { lastExit });
       emptying.add(id);
@@ -208,13 +167,13 @@ export function createInstances(parts: InstanceParts): Instances {
   }
 
   function crashed(instance: Instance, lastExit: LastExit, failure: string | null): void {
+    const { id, service } = instance;
     const now = clock.monotonicMs();
     const verdict = afterCrash(instance, now);
     const how = failure ?? describeExit(lastExit, recorded);
     const next = verdict.reason(recorded);
-    const message = failure === null ? say.crashed(instance.id, how, next) : say.notStarted(instance.id, how, next);
-    const facts = { service: instance.service, instance: instance.id, message };
-    book.move(instance.id, "crashed", {
+    const message = failure === null ? say.crashed(id, how, next) : say.notStarted(id, how, next);
+    const changes = {
       deadline: { kind: "backoff", atMs: now + verdict.delayMs },
       restarts: instance.restarts + 1,
       ...verdict.place,
@@ -222,14 +181,10 @@ export function createInstances(parts: InstanceParts): Instances {
       routed: false,
       lastExit,
       cause: failure ?? instance.cause,
-    });
-    journal.write({ type: "instance.crashed", ...facts, data: { lastExit } });
+    } as const;
+    book.move(id, "crashed", message, changes, { lastExit });
     if (verdict.place.looping && !instance.looping)
-      journal.write({
-        type: "service.crashLooping",
-        ...facts,
-        message: say.crashLooping(instance.service, message),
-      });
+      book.note(instance, "service.crashLooping", say.crashLooping(service, message));
     parts.gone(instance);
   }
 
@@ -239,15 +194,8 @@ export function createInstances(parts: InstanceParts): Instances {
     const message = say[event](instance.id, instance.cause, describeExit(lastExit, recorded));
     // One write: a later owld finds it gone and told of, or neither.
     parts.store.atomically(() => {
-      book.move(instance.id, "ended", { lastExit });
+      book.move(instance.id, "ended", message, { lastExit }, { lastExit, drainMs });
       if (instance.signalledMs !== null && !instance.wasKilled) parts.measures.noteDrain(instance.service, drainMs);
-      journal.write({
-        type: `instance.${event}`,
-        service: instance.service,
-        instance: instance.id,
-        message,
-        data: { lastExit, drainMs },
-      });
       parts.milestone(instance, event, drainMs);
       forget(instance);
     });
@@ -257,41 +205,39 @@ export function createInstances(parts: InstanceParts): Instances {
   /** The record and what lies around of a process that is gone. */
   function forget(instance: Instance): void {
     book.remove(instance.id);
-    if (instance.target !== null && "socket" in instance.target) rmSync(instance.target.socket, { force: true });
+    programOf(instance.service).cleanUp(instance);
     rmSync(exitFifo(paths, instance.id), { force: true });
   }
 
   function noteRouted(instance: Instance): void {
-    const routed = hasRoutes(instance) ? parts.routing.isRouted(instance.id) : true;
+    const { id } = instance;
+    const byTable = programOf(instance.service).isRouted();
+    const routed = byTable ? parts.routing.isRouted(id) : true;
     if (instance.routed === routed) return;
-    book.set(instance.id, { routed });
-    if (!routed || !hasRoutes(instance)) return;
-    journal.write({
-      type: "instance.routed",
-      service: instance.service,
-      instance: instance.id,
-      message: say.routed(instance.id),
-    });
+    book.set(id, { routed });
+    if (!routed || !byTable) return;
+    book.note(instance, "instance.routed", say.routed(id));
     parts.milestone(instance, "routed", sinceMs(instance.startedMs));
   }
 
   function overdue(instance: Instance): void {
-    const { id, service } = instance;
-    if (instance.deadline?.kind === "health") {
-      const limit = parts.config().rollout.healthTimeoutMs / 1_000;
-      const message = say.late(id, limit);
-      book.move(id, "tooLate", {
-        deadline: { kind: "unhealthy", atMs: clock.monotonicMs() + UNHEALTHY_LIMIT_MS },
-        cause: message,
-      });
-      journal.write({ type: "instance.unhealthy", service, instance: id, message });
-    } else if (instance.deadline?.kind === "unhealthy") {
-      const cause = instance.replaceCause ?? recorded.cause.unhealthy(UNHEALTHY_LIMIT_MS / 1_000);
-      const { delayMs, place } = afterCrash(instance, clock.monotonicMs());
-      const replaced = { replaceCause: cause, replaceFromMs: clock.monotonicMs() + delayMs, ...place };
-      book.set(id, instance.readyMs === null ? { deadline: null } : { deadline: null, ...replaced });
-      // Never ready, so it serves nobody: it goes at once, as if it had crashed.
-      if (instance.readyMs === null) departure.killGroup(instance);
+    const { id, deadline } = instance;
+    const program = programOf(instance.service);
+    const unhealthy = { kind: "unhealthy", atMs: clock.monotonicMs() + program.unhealthyMs } as const;
+    if (deadline?.kind === "health") {
+      const message = say.late(id, program.startMs(instance.rollout) / 1_000);
+      book.move(id, "tooLate", message, { deadline: unhealthy, cause: message });
+    } else if (deadline?.kind === "unhealthy") {
+      // Never ready (or deaf), so it serves nobody: it goes at once, as if it had crashed.
+      const isUseless = instance.readyMs === null || program.isDeaf(instance);
+      if (isUseless) {
+        book.set(id, { deadline: { ...deadline, atMs: clock.monotonicMs() + KILL_AGAIN_MS } });
+        departure.killGroup(instance);
+      } else {
+        const { delayMs, place } = afterCrash(instance, clock.monotonicMs());
+        const replaceCause = instance.replaceCause ?? program.unhealthyCause;
+        book.set(id, { deadline: null, replaceCause, replaceFromMs: clock.monotonicMs() + delayMs, ...place });
+      }
     }
   }
 
@@ -313,30 +259,24 @@ export function createInstances(parts: InstanceParts): Instances {
       const cause = first ? before.cause : null;
       const tookMs = sinceMs(before.startedMs);
       parts.store.atomically(() => {
-        const moved = book.move(id, "passed", { readyMs: before.readyMs ?? now, deadline: null, cause });
-        if (moved === null) return;
+        const changes = { readyMs: before.readyMs ?? now, deadline: null, cause };
+        if (!book.move(id, "passed", say.ready(id), changes, { tookMs }).moved) return;
         if (first) parts.measures.noteStart(before.service, tookMs);
-        journal.write({
-          type: "instance.ready",
-          service: before.service,
-          instance: id,
-          message: say.ready(id),
-          data: { tookMs },
-        });
-        parts.milestone(moved, "ready", tookMs);
+        parts.milestone(before, "ready", tookMs);
       });
     },
     failing(id, why) {
-      const now = clock.monotonicMs();
-      const deadline = { kind: "unhealthy", atMs: now + UNHEALTHY_LIMIT_MS } as const;
-      const moved = book.move(id, "failing", { deadline });
-      if (moved === null) return;
-      journal.write({
-        type: "instance.unhealthy",
-        service: moved.service,
-        instance: id,
-        message: say.failing(id, why),
-      });
+      const instance = book.get(id);
+      if (instance === null) return;
+      const message = say.failing(id, why);
+      // On its way out it will not get better.
+      if (instance.wanted === "down") departure.kill(id, why);
+      const atMs = clock.monotonicMs() + programOf(instance.service).unhealthyMs;
+      book.move(id, "failing", message, { deadline: { kind: "unhealthy", atMs } });
+    },
+    hurry(service) {
+      const waiting = book.all().filter((one) => one.service === service && one.state === "backoff");
+      for (const { id } of waiting) book.set(id, { attempt: 0, crashedMs: [], deadline: null });
     },
     advance() {
       for (const instance of book.all()) {
@@ -360,13 +300,10 @@ export function createInstances(parts: InstanceParts): Instances {
     setAside(id, aside) {
       const instance = book.set(id, { aside });
       if (instance === null) return;
-      const message = aside ? say.aside(id, parts.confirmMs() / 1_000) : say.back(id);
-      journal.write({
-        type: aside ? "instance.setAside" : "instance.takenBack",
-        service: instance.service,
-        instance: id,
-        message,
-      });
+      const [type, message] = aside
+        ? ["instance.setAside", say.aside(id, parts.confirmMs() / 1_000)]
+        : ["instance.takenBack", say.back(id)];
+      book.note(instance, type, message);
     },
     letGo() {
       for (const process of running.values()) process.release();

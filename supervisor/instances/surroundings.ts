@@ -12,7 +12,6 @@ import { afterCrash } from "../core/restart-policy.ts";
 import type { Sentence, Text } from "../core/text/text.ts";
 import type { Measures } from "../observe/measures.ts";
 import type { InstanceLogs, Metastore, Usage, UsageSampler } from "../ports.ts";
-import type { Journal } from "../rollouts/journal.ts";
 import type { InstanceBook } from "./book.ts";
 import type { ServiceWishes } from "./wishes.ts";
 
@@ -30,7 +29,6 @@ const MEMORY_SHARE = 0.9;
 interface SurroundingsParts {
   readonly clock: Clock;
   readonly book: InstanceBook;
-  readonly journal: Journal;
   /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly measures: Measures;
@@ -59,7 +57,7 @@ interface Surroundings {
 }
 
 export function createSurroundings(parts: SurroundingsParts): Surroundings {
-  const { clock, book, journal } = parts;
+  const { clock, book } = parts;
   const { cause: causes, instance: say } = parts.record.recorded;
   const lifetime = new AbortController();
   let loop: Promise<void> | null = null;
@@ -77,12 +75,7 @@ export function createSurroundings(parts: SurroundingsParts): Surroundings {
     const { id, service } = instance;
     book.set(id, { replaceCause: cause, replaceFromMs: clock.monotonicMs() + delayMs, ...place });
     if (!place.looping || instance.looping) return;
-    journal.write({
-      type: "service.crashLooping",
-      service,
-      instance: id,
-      message: say.crashLooping(service, say.replaced(id, cause)),
-    });
+    book.note(instance, "service.crashLooping", say.crashLooping(service, say.replaced(id, cause)));
   }
 
   async function sampleUsage(): Promise<void> {
@@ -99,15 +92,14 @@ export function createSurroundings(parts: SurroundingsParts): Surroundings {
       if (limit === null || rssBytes <= limit || !isServing(instance) || instance.replaceCause !== null) continue;
       const cause = causes.memory(formatSize(rssBytes), formatSize(limit));
       setTrouble(instance, cause);
-      const { id, service } = instance;
-      journal.write({ type: "instance.overMemory", service, instance: id, message: say.replaced(id, cause) });
+      book.note(instance, "instance.overMemory", say.replaced(instance.id, cause));
     }
   }
 
   async function readDatabase(): Promise<void> {
     const metastore = parts.metastore();
     if (metastore === null) return;
-    const living = book.all().filter(isLiving);
+    const living = book.services().filter(isLiving);
     const ids = living.map(({ id }) => id);
     [reading, workers] = await Promise.all([metastore.connections(), metastore.workers(ids)]);
     readAtMs = clock.monotonicMs();
@@ -123,14 +115,7 @@ export function createSurroundings(parts: SurroundingsParts): Surroundings {
       const cause = causes.silent(Math.round(worker.heartbeatAgeMs / 1_000));
       setTrouble(instance, cause);
       const lines = await parts.logs.tail(worker.id, 20);
-      const message = say.hung(worker.id, cause);
-      journal.write({
-        type: "instance.hung",
-        service: instance.service,
-        instance: worker.id,
-        message,
-        data: { lines },
-      });
+      book.note(instance, "instance.hung", say.hung(worker.id, cause), { lines });
     }
   }
 

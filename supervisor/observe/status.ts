@@ -10,7 +10,7 @@ import type {
 } from "../../config/control-api.ts";
 import type { ProxyCounters } from "../../config/proxy-feed.ts";
 import { isoTime } from "../../config/time.ts";
-import { type Instance, isLiving, isServing } from "../core/instance.ts";
+import { type Instance, isLiving, isServing, PROXY } from "../core/instance.ts";
 import { isCrashLooping } from "../core/restart-policy.ts";
 import { type ServiceStanding, supervisorState } from "../core/supervisor-state.ts";
 import type { ServiceWishes } from "../instances/wishes.ts";
@@ -26,7 +26,7 @@ interface StatusFacts {
   readonly config: Config;
   readonly instances: readonly Instance[];
   readonly wishes: ServiceWishes;
-  readonly proxies: Pick<ProxySet, "processes" | "counters" | "listening">;
+  readonly proxies: Pick<ProxySet, "processes" | "counters" | "listening" | "trouble">;
   readonly usage: ReadonlyMap<number, Usage>;
   readonly rollouts: RolloutRunner;
   readonly connections: ConnectionsStatus | null;
@@ -62,6 +62,7 @@ export function buildStatus(facts: StatusFacts): Status {
       rolling: rollout !== null,
       stopping: facts.stopping,
       settled: facts.settled,
+      proxyTrouble: facts.proxies.trouble() !== null,
     }),
     release: { version: facts.version, path: facts.releasePath },
     proxy: proxyStatus(facts, counters),
@@ -77,10 +78,12 @@ export function buildStatus(facts: StatusFacts): Status {
 export function standings(
   facts: Pick<StatusFacts, "config" | "instances" | "wishes" | "nowMs">,
 ): readonly ServiceStanding[] {
-  return facts.config.services.map((service) => {
-    const own = facts.instances.filter((one) => one.service === service.name);
+  const { config, wishes } = facts;
+  const places = config.services.map((service) => ({ name: service.name, wanted: wishes.wanted(service) }));
+  return [{ name: PROXY, wanted: config.proxy.processes }, ...places].map(({ name, wanted }) => {
+    const own = facts.instances.filter((one) => one.service === name);
     return {
-      wanted: facts.wishes.wanted(service),
+      wanted,
       ready: own.filter(isServing).length,
       crashLooping: own.some((one) => isCrashLooping(one, facts.nowMs)),
       failing: own.some((one) => one.attempt > 0 || (one.state === "unhealthy" && one.readyMs === null)),

@@ -1,7 +1,7 @@
 // Brings the database up beside everything else. Invariant: while instances run, a database that does not start is
 // tried again for ever and said loudly; with nothing running it ends owld with its sentence instead.
 
-import { asError } from "../../config/errors.ts";
+import { retryOutage } from "../../config/running.ts";
 import type { Clock } from "../../config/time.ts";
 import { wordsOf } from "../core/text/refusal.ts";
 import type { Sentence } from "../core/text/text.ts";
@@ -21,17 +21,15 @@ interface DatabaseStartParts {
 
 /** Resolves once it is up, or aborted. Rejects when it did not start and nothing runs. */
 export async function startDatabase(parts: DatabaseStartParts, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    try {
-      await parts.database.start(parts.say, signal);
-      parts.warn(null);
-      return;
-    } catch (caught) {
-      if (signal.aborted) return;
-      if (!parts.isAnyRunning()) throw asError(caught);
-      parts.warn((text) => text.warnings.database(wordsOf(caught, text).sentence));
-      await parts.clock.sleep(RETRY_MS, signal).catch(() => undefined);
-      if (signal.aborted) return;
-    }
+  const pauseMs = (error: Error): number | null => {
+    if (!parts.isAnyRunning()) return null;
+    parts.warn((text) => text.warnings.database(wordsOf(error, text).sentence));
+    return RETRY_MS;
+  };
+  try {
+    await retryOutage(parts.clock, signal, () => parts.database.start(parts.say, signal), pauseMs);
+    parts.warn(null);
+  } catch (error) {
+    if (!signal.aborted) throw error;
   }
 }

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { execa } from "execa";
 import type { Config } from "../../config/config.ts";
 import { homePaths } from "../../config/home.ts";
+import { stopChain } from "../../config/relations.ts";
 import type { WallMs } from "../../config/time.ts";
 import type { PreflightFacts } from "../core/preflight.ts";
 import { readAccounts } from "../postgres/account.ts";
@@ -90,8 +91,8 @@ export async function unitFacts(config: Config): Promise<PreflightFacts["unit"]>
     reject: false,
     timeout: 2_000,
   });
-  const neededMs = Math.max(config.stop.graceMs, ...config.services.map((service) => service.stop.graceMs)) + 30_000;
-  return { name, timeoutStopMs: failed ? null : parseSystemdTime(String(stdout).trim()), neededMs };
+  const timeoutStopMs = failed ? null : parseSystemdTime(String(stdout).trim());
+  return { name, timeoutStopMs, neededMs: stopChain(config).totalMs };
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -33,6 +33,8 @@ interface SuccessionRequest {
 }
 
 export interface ProxyClient {
+  /** Its socket takes connections, whether it answers or not. */
+  isConnected(): boolean;
   /** What it said on this connection; null while there is none. */
   hello(): Hello | null;
   /** The newest version it acknowledged on this connection, 0 for none. */
@@ -50,6 +52,7 @@ export interface ProxyClient {
 
 export function createProxyClient(parts: ProxyClientParts): ProxyClient {
   let socket: Socket | null = null;
+  let connected = false;
   let hello: Hello | null = null;
   let acknowledged = 0;
   let counters: ProxyCounters | null = null;
@@ -101,6 +104,7 @@ export function createProxyClient(parts: ProxyClientParts): ProxyClient {
 
   const lost = (): void => {
     socket = null;
+    connected = false;
     const spoke = hello !== null;
     hello = null;
     acknowledged = 0;
@@ -123,6 +127,9 @@ export function createProxyClient(parts: ProxyClientParts): ProxyClient {
     // Both ends of a line may be cut anywhere; text is short (counters), so a string will do.
     let rest = "";
     opened.setEncoding("utf8");
+    opened.on("connect", () => {
+      connected = true;
+    });
     opened.on("data", (chunk: string) => {
       const lines = (rest + chunk).split("\n");
       rest = lines.pop() ?? "";
@@ -140,6 +147,7 @@ export function createProxyClient(parts: ProxyClientParts): ProxyClient {
 
   open();
   return {
+    isConnected: () => connected,
     hello: () => hello,
     acknowledged: () => acknowledged,
     counters: () => counters,

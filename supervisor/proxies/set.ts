@@ -1,405 +1,233 @@
-// All proxy processes as one: started, adopted, respawned, replaced, fed.
-// Invariant: whoever may still route a request is in the set and gets every table; a process leaves the set only when
-// it is gone. The listeners are held by owld or systemd where possible, so that after a crash clients wait in the
-// backlog; after a kill -9 of owld only the proxies hold them, and a successor gets them from its predecessor.
+// The proxy as a program of the one loop: by which configuration its processes are to run, how one is launched and
+// watched, and what stands in the way. Whether one is started, replaced, retried or ended is decided in core/decide.ts.
+// Invariant: a configuration that no proxy can be started by never takes away the one by which it last ran.
 
-import type { ListenAddress, ProxyConfig } from "../../config/config.ts";
-import { asError, invariant, OwlError } from "../../config/errors.ts";
-import { addressList, addressName, listenAddresses, type RoutingTable } from "../../config/proxy-feed.ts";
-import { NO_COUNTERS, retireCounters, sumCounters } from "../core/proxy-sums.ts";
+import { rmSync } from "node:fs";
+import type { Logger } from "pino";
+import type { ProxyConfig } from "../../config/config.ts";
+import { asError, OwlError } from "../../config/errors.ts";
+import { addressName } from "../../config/proxy-feed.ts";
+import { createLoop } from "../../config/running.ts";
+import type { Clock } from "../../config/time.ts";
+import { type Instance, isServing, PROXY } from "../core/instance.ts";
 import type { Text } from "../core/text/text.ts";
-import type { ProxyRecord, ProxySet } from "../ports.ts";
-import { createCondition } from "../process/condition.ts";
-import { type HeldListener, holdListener } from "../process/held-listeners.ts";
+import type { InstanceBook } from "../instances/book.ts";
+import type { Instances } from "../instances/life.ts";
+import type { Program } from "../instances/program.ts";
+import type { ProxySet, RunningProcess } from "../ports.ts";
 import { logPath } from "../process/log-text.ts";
-import {
-  createMemberFactory,
-  endedEarly,
-  type MemberParts,
-  PROXY_SERVICE,
-  type ProxyMember,
-  stateOf,
-} from "./member.ts";
+import type { Store } from "../state/store.ts";
+import type { ProxyClient } from "./client.ts";
+import { createProxyFeed } from "./feed.ts";
+import { endedEarly, feedSocket, launchProxy, type ProxyLaunchParts, proxyHash } from "./launch.ts";
+import { createListeners } from "./listeners.ts";
 
 const TICK_MS = 1_000;
 /** Ticks without an answer: then it hangs, or cannot be reached any more. */
 const SILENT_TICKS = 10;
-/** A successor must listen and have its table within this. */
+/** A new one must listen and have its table within this. */
 const START_MS = 30_000;
+/** A donor that serves says hello within this. */
+const GREETING_MS = 2_000;
 /** Beyond the drain's own limit, until a process that does not end is killed. */
 const DRAIN_SLACK_MS = 5_000;
-/** After so many crashes in a row the next try waits, 1 s doubling to 30 s. */
-const AT_ONCE_CRASHES = 3;
-const BACKOFF_MS = 1_000;
-const BACKOFF_LIMIT_MS = 30_000;
-const CALM_MS = 60_000;
+/** The configuration a proxy last came up by. */
+const GOOD = "proxy configuration";
 
-export interface ProxyNotice {
-  readonly type: "proxy.adopted" | "proxy.ready" | "proxy.crashed" | "proxy.hung" | "proxy.draining" | "proxy.exited";
-  readonly proxy: string;
-  readonly message: string;
-}
-
-interface ProxySetParts extends MemberParts {
-  readonly proxy: ProxyConfig;
+interface ProxySetParts extends ProxyLaunchParts {
+  readonly clock: Clock;
+  readonly log: Pick<Logger, "error">;
+  readonly store: Pick<Store, "all" | "put">;
+  readonly book: Pick<InstanceBook, "all" | "get" | "set">;
+  readonly life: () => Pick<Instances, "passed" | "failing" | "hurry">;
+  /** As it is wanted now. */
+  readonly config: () => ProxyConfig;
   /** systemd's listening descriptors in the order of `proxy.listen`; empty: owld binds. */
   readonly listenFds: readonly number[];
-  readonly notice: (notice: ProxyNotice) => void;
-  /** What is written down is written once, in this. */
+  readonly wake: () => void;
+  /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
 }
 
-export function createProxySet(parts: ProxySetParts): ProxySet {
-  const { clock, records, table: processes } = parts;
-  const say = parts.record.recorded.proxy;
-  const condition = createCondition();
-  const members = new Set<ProxyMember>();
-  const lifetime = new AbortController();
-  let proxy = parts.proxy;
-  let listening: readonly string[] = proxy.listen.map(addressName);
-  /** By `host:port`; empty after an adoption: then only the proxies have them. */
-  const held = new Map<string, HeldListener>();
-  let current: RoutingTable | null = null;
-  let lastVersion = 0;
-  let retired = NO_COUNTERS;
-  let stopping = false;
-  let crashes = 0;
-  let lastCrashMs = Number.NEGATIVE_INFINITY;
-  let filling: Promise<void> = Promise.resolve();
-  /** Processes being started: they carry our mark and are no members yet. */
-  let launching = 0;
-
-  const factory = createMemberFactory(parts, {
-    currentTable: () => current,
-    changed(member) {
-      // A proxy that outlived an earlier owld may know a newer version than we gave: ours must be above it.
-      const hello = member.client.hello();
-      const known = hello?.version ?? 0;
-      // Kept beyond a crash: the socket is still there.
-      if (hello !== null && hello.listening.length > 0 && !member.draining) listening = hello.listening;
-      if (current !== null && known > current.version) feed({ ...current, version: known + 1 });
-      lastVersion = Math.max(lastVersion, known);
-      condition.changed();
-    },
-  });
-
-  const serving = (): ProxyMember[] => [...members].filter((member) => !member.draining && !member.lost);
-  const isUp = (member: ProxyMember): boolean =>
-    member.client.hello() !== null && (current === null || member.client.acknowledged() >= current.version);
-
-  function feed(table: RoutingTable): void {
-    current = table;
-    lastVersion = table.version;
-    for (const member of members) member.client.send({ type: "table", table });
-  }
-
-  function add(member: ProxyMember): ProxyMember {
-    members.add(member);
-    // Settled by `gone` alone; it never rejects.
-    void member.running.exited.then((report) => {
-      const how = report.known ? (report.signal ?? parts.record.recorded.exit.code(report.code)) : null;
-      gone(member, how);
-    });
-    return member;
-  }
-
-  function gone(member: ProxyMember, how: string | null): void {
-    if (!members.delete(member)) return;
-    // Its end may be seen before its word that it has handed over.
-    const heir = member.heir === null ? undefined : factory.strays(members).find(({ id }) => id === member.heir);
-    if (heir !== undefined) {
-      adopt(heir);
-      member.draining = true;
-    }
-    const last = member.client.counters();
-    if (last !== null) retired = sumCounters([retired, retireCounters(last)]);
-    factory.forget(member);
-    if (member.draining || member.lost || stopping) {
-      parts.notice({ type: "proxy.exited", proxy: member.id, message: say.exited(member.id, how) });
-    } else {
-      parts.notice({ type: "proxy.crashed", proxy: member.id, message: say.crashed(member.id, how) });
-      const now = clock.monotonicMs();
-      crashes = now - lastCrashMs > CALM_MS ? 1 : crashes + 1;
-      lastCrashMs = now;
-      fill();
-    }
-    condition.changed();
-  }
-
-  /** Descriptors to spawn on. Binds when nobody of ours serves; null: only a living proxy process has them. */
-  async function descriptors(config: ProxyConfig): Promise<readonly number[] | null> {
-    if (parts.listenFds.length > 0) return parts.listenFds;
-    if (held.size === 0 && serving().length > 0) return null;
-    const found: number[] = [];
-    for (const address of listenAddresses(config)) {
-      const name = addressName(address);
-      const listener = held.get(name) ?? (await holdListener(address));
-      held.set(name, listener);
-      found.push(listener.descriptor);
-    }
-    return found;
-  }
-
-  /** Ends what owld holds beyond `wanted`. */
-  async function closeHeld(wanted: readonly ListenAddress[]): Promise<void> {
-    const kept = new Set(wanted.map(addressName));
-    for (const [name, listener] of [...held].filter(([one]) => !kept.has(one))) {
-      held.delete(name);
-      await listener.close();
-    }
-  }
-
-  /** Starts a process by `config`; `replaces` drains by itself when it had to hand over its listeners. */
-  async function launch(config: ProxyConfig, replaces: ProxyMember | null): Promise<ProxyMember> {
-    launching++;
-    try {
-      return await begin(config, replaces);
-    } finally {
-      launching--;
-      condition.changed();
-    }
-  }
-
-  async function begin(config: ProxyConfig, replaces: ProxyMember | null): Promise<ProxyMember> {
-    const own = await descriptors(config);
-    if (own !== null) return add(await factory.spawn(config, own));
-    const old = replaces ?? serving().find((member) => member.client.hello() !== null);
-    if (old === undefined)
-      throw new OwlError("proxy.failed", "No proxy process can be reached that has the listeners.");
-    if (addressList(config) !== addressList(proxy)) {
-      throw new OwlError("proxy.listenFixed", "Other addresses in proxy.listen need a restart of Owl.", {
-        next: "Its proxy outlived an earlier owld and keeps the old ones until then.",
-      });
-    }
-    try {
-      const member = add(await factory.succeed(old, config, replaces === null));
-      if (replaces !== null) noteDraining(old);
-      return member;
-    } catch (error) {
-      const heir = serving().find(({ id }) => id === old.heir);
-      if (heir === undefined) throw error;
-      return heir;
-    }
-  }
-
-  /** Resolves when it listens and has the table; rejects when it ends or takes too long (the caller ends it). */
-  async function comeUp(member: ProxyMember): Promise<void> {
-    const tooLate = new OwlError("proxy.failed", `${member.id} did not listen within ${START_MS / 1_000} s.`, {
-      next: `Look at its log: owlctl logs ${member.id}`,
-    });
-    const limit = new AbortController();
-    const cancel = clock.after(START_MS, () => limit.abort(tooLate));
-    try {
-      await condition.until(
-        () => {
-          if (!members.has(member)) throw endedEarly(member.id, logPath(parts.paths.logs, member.id));
-          return isUp(member);
-        },
-        AbortSignal.any([limit.signal, lifetime.signal]),
-      );
-      parts.notice({ type: "proxy.ready", proxy: member.id, message: say.ready(member.id) });
-    } finally {
-      cancel();
-    }
-  }
-
-  /** Starts what is missing, one filling at a time; failures are retried with a growing pause. */
-  function fill(): void {
-    filling = filling.then(async () => {
-      // One of an earlier owld may have handed over to one that nobody of us knows.
-      if (launching === 0) for (const record of factory.strays(members)) adopt(record);
-      while (!stopping && !lifetime.signal.aborted && serving().length < proxy.processes) {
-        try {
-          if (crashes > AT_ONCE_CRASHES) await clock.sleep(backoffMs(crashes - AT_ONCE_CRASHES), lifetime.signal);
-          if (stopping || lifetime.signal.aborted) return;
-          await launch(proxy, null);
-        } catch (error) {
-          if (lifetime.signal.aborted) return;
-          crashes++;
-          parts.notice({ type: "proxy.crashed", proxy: PROXY_SERVICE, message: asError(error).message });
-        }
-      }
-    });
-  }
-
-  function drain(member: ProxyMember): void {
-    if (member.draining) return;
-    noteDraining(member);
-    // SIGTERM means the same to it, and needs no feed.
-    if (!member.client.send({ type: "drain" })) processes.signalLeader(member.running.identity, "SIGTERM");
-  }
-
-  function noteDraining(member: ProxyMember): void {
-    member.draining = true;
-    factory.noteDraining(member);
-    parts.notice({ type: "proxy.draining", proxy: member.id, message: say.draining(member.id) });
-    killAfterDrain(member);
-    condition.changed();
-  }
-
-  function killAfterDrain(member: ProxyMember): void {
-    clock.after(proxy.drainTimeoutMs + DRAIN_SLACK_MS, () => members.has(member) && kill(member), { unref: true });
-  }
-
-  function kill(member: ProxyMember): void {
-    processes.killGroup(member.running.identity);
-  }
-
-  /** Asks every process for its counters, which is also how it shows that it lives. */
-  function tick(): void {
-    for (const member of members) {
-      const seen = member.client.countersSeen();
-      member.silentTicks = seen === member.countersAtTick ? member.silentTicks + 1 : 0;
-      member.countersAtTick = seen;
-      member.client.send({ type: "counters" });
-      const limit = member.mayRoute ? SILENT_TICKS : START_MS / TICK_MS;
-      if (member.silentTicks >= limit && !member.lost && !member.draining) giveUp(member);
-    }
-    if (clock.monotonicMs() - lastCrashMs > CALM_MS) crashes = 0;
-  }
-
-  function giveUp(member: ProxyMember): void {
-    member.lost = true;
-    const connected = member.client.hello() !== null;
-    const message = connected ? say.silent(member.id) : say.unreachable(member.id);
-    parts.notice({ type: "proxy.hung", proxy: member.id, message });
-    if (connected || (held.size === 0 && parts.listenFds.length === 0)) {
-      // It hangs, so it serves nobody; or its listeners are needed back.
-      kill(member);
-    } else {
-      // It may serve well and only its feed is lost: it ends by itself while its successor takes over.
-      processes.signalLeader(member.running.identity, "SIGTERM");
-      killAfterDrain(member);
-    }
-    fill();
-    condition.changed();
-  }
-
-  async function everyTick(): Promise<void> {
-    for await (const _ of clock.every(TICK_MS, lifetime.signal)) tick();
-  }
-
-  function adoptAll(): void {
-    for (const record of records.all()) adopt(record);
-    // Killed between a spawn and its record: the mark tells.
-    for (const record of factory.strays(members)) adopt(record);
-  }
-
-  function adopt(record: ProxyRecord): void {
-    const member = factory.adopt(record);
-    if (member === null) return;
-    add(member);
-    if (record.draining) killAfterDrain(member);
-    else if (stopping) drain(member);
-    parts.notice({ type: "proxy.adopted", proxy: member.id, message: say.adopted(member.id) });
-  }
-
-  function drainExtra(): void {
-    // Oldest first: a replacement that was interrupted is ended this way.
-    const extra = serving().toSorted((left, right) => left.record.startedAt - right.record.startedAt);
-    for (const member of extra.slice(0, Math.max(0, extra.length - proxy.processes))) drain(member);
-  }
-
-  /** Every process that may be routing has `version`; those gone meanwhile do not count. */
-  function taken(version: number): boolean {
-    return [...members].every((member) => !member.mayRoute || member.lost || member.client.acknowledged() >= version);
-  }
-
-  return {
-    async start() {
-      adoptAll();
-      void everyTick();
-      await condition.until(() => serving().every((member) => member.client.hello() !== null), lifetime.signal);
-      drainExtra();
-      const started: ProxyMember[] = [];
-      try {
-        while (serving().length < proxy.processes) started.push(await launch(proxy, null));
-        for (const member of started) await comeUp(member);
-      } catch (error) {
-        // Adopted ones serve on; what was begun here is undone.
-        stopping = true;
-        for (const member of started) kill(member);
-        await condition.until(() => started.every((member) => !members.has(member)));
-        await closeHeld([]);
-        throw error;
-      }
-    },
-    async publish(table) {
-      // The door is closed before the services stop: with nobody left who could route, nobody is asked.
-      if (stopping && members.size === 0) return;
-      const version = Math.max(table.version, lastVersion + 1);
-      feed({ ...table, version });
-      await condition.until(() => taken(version), lifetime.signal);
-    },
-    async idle(upstream, signal) {
-      if (stopping && members.size === 0) return;
-      const asked = new Map([...members].filter((member) => member.mayRoute).map((m) => [m, m.client.countersSeen()]));
-      for (const member of asked.keys()) member.client.send({ type: "counters" });
-      const isIdle = (member: ProxyMember): boolean =>
-        member.client.counters()?.upstreams.find(({ id }) => id === upstream)?.inFlight === 0 ||
-        member.client.counters()?.upstreams.every(({ id }) => id !== upstream) === true;
-      await condition.until(
-        () =>
-          [...asked].every(
-            ([member, seen]) =>
-              !members.has(member) || member.lost || (member.client.countersSeen() > seen && isIdle(member)),
-          ),
-        AbortSignal.any([signal, lifetime.signal]),
-      );
-    },
-    moveStreams(upstream) {
-      for (const member of members) member.client.send({ type: "moveStreams", upstream });
-    },
-    async refresh(signal) {
-      const asked = new Map([...members].map((member) => [member, member.client.countersSeen()]));
-      for (const member of asked.keys()) member.client.send({ type: "counters" });
-      const answered = ([member, seen]: [ProxyMember, number]): boolean =>
-        !members.has(member) || member.lost || member.client.hello() === null || member.client.countersSeen() > seen;
-      await condition.until(() => [...asked].every(answered), AbortSignal.any([signal, lifetime.signal]));
-    },
-    counters: () => sumCounters([retired, ...[...members].map((member) => member.client.counters() ?? NO_COUNTERS)]),
-    processes: () =>
-      [...members].map((member) => ({ id: member.id, pid: member.running.identity.pid, state: stateOf(member) })),
-    listening: () => listening,
-    async replace(config = proxy) {
-      invariant(!stopping, "a stopping proxy set replaces nothing");
-      for (const old of serving()) {
-        const successor = await launch(config, old);
-        try {
-          await comeUp(successor);
-        } catch (error) {
-          successor.draining = true;
-          kill(successor);
-          await closeHeld(listenAddresses(proxy));
-          throw error;
-        }
-        drain(old);
-      }
-      proxy = config;
-      drainExtra();
-      fill();
-      await closeHeld(listenAddresses(proxy));
-    },
-    async stop() {
-      stopping = true;
-      // First, so that new clients are refused at once instead of waiting in a backlog nobody reads.
-      await closeHeld([]);
-      for (const member of members) drain(member);
-      await condition.until(() => members.size === 0);
-      lifetime.abort(new OwlError("supervisor.stopping", "The proxy was stopped."));
-    },
-    letGo() {
-      lifetime.abort(new OwlError("supervisor.stopping", "owld let go of the proxy."));
-      for (const member of members) {
-        member.running.release();
-        member.client.close();
-      }
-      members.clear();
-      void closeHeld([]);
-    },
-  };
+/** How a proxy run by `config` is told to end. */
+export function proxyStop({ drainTimeoutMs }: ProxyConfig): Instance["stop"] {
+  return { graceMs: drainTimeoutMs + DRAIN_SLACK_MS, signal: "SIGTERM", after: "routed-out" };
 }
 
-function backoffMs(attempt: number): number {
-  return Math.min(BACKOFF_LIMIT_MS, BACKOFF_MS * 2 ** (attempt - 1));
+export function createProxySet(parts: ProxySetParts): ProxySet & { readonly program: Program } {
+  const { book, config, paths } = parts;
+  const causes = parts.record.recorded.cause;
+  const listeners = createListeners(parts.listenFds, config().listen);
+  const hash = (): string => proxyHash(config());
+  const proxies = (): readonly Instance[] => book.all().filter(({ service }) => service === PROXY);
+  let closing = false;
+  /** The last failure to run by the configuration with that hash. */
+  let failure: { readonly hash: string; readonly error: Error } | null = null;
+  /** One after another: a donor starts one successor at a time. */
+  let launches: Promise<unknown> = Promise.resolve();
+  const ticking = createLoop({
+    clock: parts.clock,
+    everyMs: TICK_MS,
+    runOnce: tick,
+    failed: (error) => parts.log.error({ err: error }, "the proxies were not looked at"),
+  });
+
+  const feed = createProxyFeed(
+    {
+      clock: parts.clock,
+      feedSocket: (id) => feedSocket(parts, id),
+      instance: book.get,
+      changed: look,
+    },
+    config().listen.map(addressName),
+  );
+
+  function look(id: string): void {
+    const instance = book.get(id);
+    if (instance === null || instance.wanted === "down" || !feed.isUp(id)) return;
+    if (instance.state === "starting" || instance.state === "unhealthy") parts.life().passed(id);
+    if (isSettled()) settle();
+  }
+
+  function isSettled(): boolean {
+    const serving = proxies().filter((one) => isServing(one) && one.configHash === hash());
+    return serving.length >= config().processes;
+  }
+
+  function settle(): void {
+    failure = null;
+    const before = good();
+    if (before === null || proxyHash(before) !== hash()) {
+      parts.store.put("fact", GOOD, config());
+      if (before !== null) feed.listen(config().listen.map(addressName));
+    }
+    if (proxies().every((one) => one.wanted === "down" || one.configHash === hash())) closeBut(config());
+  }
+
+  const good = (): ProxyConfig | null => parts.store.all<ProxyConfig>("fact").get(GOOD) ?? null;
+  const trouble = (): Error | null => (failure?.hash === hash() ? failure.error : null);
+
+  function closeBut(kept: ProxyConfig | null): Promise<void> {
+    return listeners
+      .closeBut(kept)
+      .catch((error: unknown) => parts.log.error({ err: asError(error) }, "a listener was not closed"));
+  }
+
+  function tick(): void {
+    for (const id of feed.tick(SILENT_TICKS)) {
+      const instance = book.get(id);
+      const isConnected = feed.client(id)?.isConnected() === true;
+      if (instance?.state === "ready") parts.life().failing(id, isConnected ? causes.hung : causes.unreached);
+      // One that is cut off from us may yet finish what it has; it has its grace.
+      else if (instance?.state === "draining" && isConnected) parts.life().failing(id, causes.hung);
+    }
+    for (const { id } of proxies()) look(id);
+  }
+
+  /** By the wanted configuration, unless that was just tried in vain and this one only fills its place again. */
+  function configFor(instance: Instance): ProxyConfig {
+    const isSuccessor = instance.replaces !== null && book.get(instance.replaces)?.wanted === "up";
+    return isSuccessor || trouble() === null ? config() : (good() ?? config());
+  }
+
+  async function launch(instance: Instance, note: Parameters<Program["launch"]>[1]): Promise<RunningProcess> {
+    if (closing) throw new OwlError("supervisor.stopping", "owld is stopping.");
+    const { id } = instance;
+    const by = configFor(instance);
+    note({ configHash: proxyHash(by), stop: proxyStop(by) });
+    try {
+      const clients = listeners.holds(by) ? [] : await donors();
+      return await launchProxy(parts, { id, proxy: by, awaitsTable: feed.hasTable() }, listeners, clients);
+    } catch (error) {
+      failed(proxyHash(by), asError(error));
+      throw error;
+    }
+  }
+
+  /** Those that serve, or may without our knowing; just adopted ones are given a moment to say hello. */
+  async function donors(): Promise<readonly ProxyClient[]> {
+    const clients = proxies()
+      .filter(({ wanted }) => wanted === "up")
+      .toSorted((a, b) => Number(isServing(b)) - Number(isServing(a)))
+      .flatMap(({ id }) => feed.client(id) ?? []);
+    const greeted = feed.until(() => clients.every((client) => client.hello() !== null));
+    await Promise.race([greeted, parts.clock.sleep(GREETING_MS)]).catch(() => undefined);
+    return clients;
+  }
+
+  function failed(by: string, error: Error): void {
+    if (by === hash()) failure = { hash: by, error };
+    feed.look();
+  }
+
+  const program: Program = {
+    blueprint: () => ({ release: parts.release, configHash: hash(), target: null, stop: proxyStop(config()) }),
+    launch(instance, note) {
+      const turn = launches.then(() => launch(instance, note));
+      launches = turn.catch(() => undefined);
+      return turn;
+    },
+    watch({ id }, process) {
+      ticking.start();
+      // One that is no child of ours may have a table already.
+      feed.add(id, process, process.look !== undefined);
+    },
+    signal({ id, identity }) {
+      // SIGTERM means the same to it, and needs no feed.
+      if (feed.client(id)?.send({ type: "drain" }) !== true && identity !== null)
+        parts.table.signalLeader(identity, "SIGTERM");
+    },
+    gone: ({ id }) => feed.remove(id),
+    cleanUp: ({ id }) => rmSync(feedSocket(parts, id), { force: true }),
+    isRouted: () => false,
+    graceMs: () => null,
+    startMs: () => START_MS,
+    unhealthyMs: 0,
+    unhealthyCause: causes.unreached,
+    // Cut off only, it may serve well: unless its listeners are needed back, its successor comes first.
+    isDeaf: ({ id }) => feed.client(id)?.isConnected() === true || !listeners.holds(config()),
+    lastWords({ id, configHash }) {
+      const error = endedEarly(id, logPath(paths.logs, id));
+      failed(configHash, error);
+      return `${error.message} ${error.next ?? ""}`;
+    },
+  };
+
+  return {
+    program,
+    publish: feed.publish,
+    idle: feed.idle,
+    moveStreams: feed.moveStreams,
+    refresh: feed.refresh,
+    counters: feed.counters,
+    listening: feed.listening,
+    processes: () =>
+      proxies().flatMap(({ id, identity, state }) =>
+        identity === null || state === "backoff" ? [] : [{ id, pid: identity.pid, state }],
+      ),
+    wanted: (proxy) => ({ processes: proxy.processes, configHash: proxyHash(proxy) }),
+    trouble,
+    async settled() {
+      failure = null;
+      parts.life().hurry(PROXY);
+      parts.wake();
+      await feed.until(() => {
+        const error = trouble();
+        if (error !== null) throw error;
+        return isSettled();
+      });
+    },
+    renew(cause) {
+      for (const { id, wanted } of proxies()) if (wanted === "up") book.set(id, { replaceCause: cause });
+    },
+    async closeDoor() {
+      closing = true;
+      await closeBut(null);
+    },
+    async letGo() {
+      await ticking.stop();
+      feed.letGo(new OwlError("supervisor.stopping", "owld let go of the proxy."));
+      await closeBut(null);
+    },
+  };
 }

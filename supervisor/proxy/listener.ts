@@ -11,8 +11,8 @@ const BACKLOG = 4_096;
 
 interface ListenerDeps {
   readonly addresses: readonly ListenAddress[];
-  /** Inherited descriptors in the same order, or null: bind. */
-  readonly descriptors: readonly number[] | null;
+  /** Inherited descriptors in the same order; null or missing: bind. */
+  readonly descriptors: readonly (number | null)[] | null;
   readonly mostConnections: number;
   readonly counters: Counters;
   /** `address`: index in `addresses`. Returns the socket the connection lives on from now. */
@@ -80,7 +80,7 @@ function descriptorOf(server: Server): number {
   return descriptor;
 }
 
-function listen(server: Server, address: ListenAddress | undefined, descriptor: number | undefined): Promise<void> {
+function listen(server: Server, address?: ListenAddress, descriptor?: number | null): Promise<void> {
   return new Promise((resolve, reject) => {
     const where = address === undefined ? "?" : `${address.host}:${address.port}`;
     server.once("error", (cause) => {
@@ -92,7 +92,7 @@ function listen(server: Server, address: ListenAddress | undefined, descriptor: 
       );
     });
     server.listen(
-      descriptor === undefined
+      descriptor === undefined || descriptor === null
         ? { host: address?.host ?? "127.0.0.1", port: address?.port ?? 0, backlog: BACKLOG }
         : { fd: descriptor },
       () => {

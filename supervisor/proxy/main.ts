@@ -22,7 +22,9 @@ for (const stream of [process.stdout, process.stderr]) stream.on("error", () => 
 const log = createLog(systemClock, settings.id, (line) => process.stderr.write(line));
 const proxy = await createProxy({
   settings,
-  descriptors: OWL_PROXY_LISTEN_FDS ? OWL_PROXY_LISTEN_FDS.split(",").map(Number) : null,
+  descriptors: OWL_PROXY_LISTEN_FDS
+    ? OWL_PROXY_LISTEN_FDS.split(",").map((fd) => (fd === "" ? null : Number(fd)))
+    : null,
   awaitTable: OWL_PROXY_AWAIT_TABLE === "1",
   env,
   descriptorLimit: openFilesLimit(),
@@ -55,7 +57,7 @@ try {
   end(error);
 }
 
-/** owld tells these words when this was a start (proxies/member.ts). */
+/** owld tells these words when this was a start (proxies/launch.ts). */
 function end(caught: unknown): never {
   const error = asError(caught);
   const next = error instanceof OwlError && error.next !== undefined ? { next: error.next } : {};

@@ -1,8 +1,10 @@
 // One proxy process put together: listener, engine, table, feed, succession, drain.
 
 import type { Socket } from "node:net";
+import type { ListenAddress, ProxyConfig } from "../../config/config.ts";
 import { asError } from "../../config/errors.ts";
 import {
+  addressName,
   type FromProxy,
   listenAddresses,
   type ProxySettings,
@@ -22,11 +24,12 @@ import { createTrust } from "./trust.ts";
 import { Upstreams } from "./upstreams.ts";
 
 const DRAIN_LOOK_MS = 50;
+const NOWHERE: ListenAddress = { host: "", port: 0 };
 
 interface ProxyDeps {
   readonly settings: ProxySettings;
   /** Inherited listening descriptors, or null. */
-  readonly descriptors: readonly number[] | null;
+  readonly descriptors: readonly (number | null)[] | null;
   /** A successor accepts only once it has a table. */
   readonly awaitTable: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -97,8 +100,9 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
           accept: (socket) => void engine.serve(socket, "https"),
         });
   const mostConnections = connectionCap(config.limits.connections, deps.descriptorLimit);
+  const addresses = listenAddresses(config);
   const listener = createListener({
-    addresses: listenAddresses(config),
+    addresses,
     descriptors: deps.descriptors,
     mostConnections,
     counters,
@@ -119,6 +123,7 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
       pid: deps.pid,
       version: upstreams.version,
       listening: listener.listening(),
+      addresses: addresses.map(addressName),
     }),
     receive,
   });
@@ -130,7 +135,7 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
     return accepting;
   }
 
-  function receive(message: ToProxy, reply: (answer: FromProxy) => void): void {
+  function receive(message: ToProxy, reply: (answer: FromProxy) => boolean): void {
     switch (message.type) {
       case "table": {
         table = message.table;
@@ -169,9 +174,15 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
     }
   }
 
+  /** Ours for the addresses it wants, in its order. */
+  function descriptorsFor(successor: ProxyConfig): readonly (number | null)[] {
+    const own = new Map(listener.descriptors().map((fd, index) => [addressName(addresses[index] ?? NOWHERE), fd]));
+    return listenAddresses(successor).map((address) => own.get(addressName(address)) ?? null);
+  }
+
   async function succeed(
     message: Extract<ToProxy, { type: "succeed" }>,
-    reply: (answer: FromProxy) => void,
+    reply: (answer: FromProxy) => boolean,
   ): Promise<void> {
     const { id } = message.settings;
     if (draining || succeeding) {
@@ -184,18 +195,19 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
     }
     succeeding = true;
     try {
-      const pid = await startSuccessor({
+      const successor = await startSuccessor({
         settings: message.settings,
         command: message.command,
         exitFifo: message.exitFifo ?? null,
-        descriptors: listener.descriptors(),
+        descriptors: descriptorsFor(message.settings.proxy),
         table,
         env: deps.env,
         clock,
       });
-      log.info({ successor: id, successorPid: pid, stay: message.stay === true }, "the successor accepts");
-      reply({ type: "successor", id, pid });
-      if (message.stay !== true) drain();
+      log.info({ successor: id, successorPid: successor.pid }, "the successor accepts");
+      // Whoever asked is gone and may never learn of it: left alone, it would serve by this table for ever.
+      if (!reply({ type: "successor", id, pid: successor.pid })) successor.kill();
+      else if (message.stay !== true) drain();
     } catch (error) {
       log.warn({ successor: id, error: asError(error).message }, "the successor did not start");
       reply({ type: "successorFailed", id, reason: asError(error).message });

@@ -19,27 +19,33 @@ interface SuccessionRequest {
   readonly command: readonly string[];
   /** FIFO whose write end becomes the successor's descriptor 3: its end of file tells owld of the exit. */
   readonly exitFifo: string | null;
-  /** Our listening descriptors, in order of the settings. */
-  readonly descriptors: readonly number[];
+  /** Our listening descriptors, in order of its addresses; null: it binds that one itself. */
+  readonly descriptors: readonly (number | null)[];
   readonly table: RoutingTable | null;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
 }
 
-/** Resolves with the successor's pid once it accepts with our table. Throws OwlError `proxy.succession`. */
-export async function startSuccessor(request: SuccessionRequest): Promise<number> {
+interface Successor {
+  readonly pid: number;
+  kill(): void;
+}
+
+/** Resolves once the successor accepts with our table. Throws OwlError `proxy.succession`. */
+export async function startSuccessor(request: SuccessionRequest): Promise<Successor> {
   const { settings, command, descriptors, env, clock } = request;
   const [program, ...args] = command;
   if (program === undefined) throw new OwlError("proxy.succession", "The successor's command is empty.");
   const fifo = request.exitFifo === null ? null : openSync(request.exitFifo, constants.O_RDWR | constants.O_NONBLOCK);
+  const inherited = descriptors.filter((fd) => fd !== null);
   const child = spawn(program, args, {
     detached: true,
-    stdio: ["ignore", "inherit", "inherit", fifo ?? "ignore", ...descriptors],
+    stdio: ["ignore", "inherit", "inherit", fifo ?? "ignore", ...inherited],
     env: {
       ...env,
       [INSTANCE_ENV.instance]: settings.id,
       OWL_PROXY_SETTINGS: JSON.stringify(settings),
-      OWL_PROXY_LISTEN_FDS: descriptors.map((_, index) => String(4 + index)).join(","),
+      OWL_PROXY_LISTEN_FDS: descriptors.map((fd) => (fd === null ? "" : 4 + inherited.indexOf(fd))).join(","),
       OWL_PROXY_AWAIT_TABLE: "1",
     },
   });
@@ -57,7 +63,7 @@ export async function startSuccessor(request: SuccessionRequest): Promise<number
   try {
     await handOver(settings.feedSocket, request.table, clock, giveUp.signal);
     child.unref();
-    return child.pid ?? 0;
+    return { pid: child.pid ?? 0, kill: () => void child.kill("SIGKILL") };
   } catch (error) {
     child.kill("SIGKILL");
     throw error;

@@ -12,8 +12,8 @@ const LONGEST_LINE = 16 * 1024 * 1024;
 interface FeedDeps {
   readonly socketPath: string;
   readonly hello: () => FromProxy;
-  /** Handles one message; `reply` goes to its sender. */
-  readonly receive: (message: ToProxy, reply: (message: FromProxy) => void) => void;
+  /** Handles one message; `reply` goes to its sender: false when that is gone. */
+  readonly receive: (message: ToProxy, reply: (message: FromProxy) => boolean) => void;
   readonly log: Log;
 }
 
@@ -82,8 +82,9 @@ export function readLines(socket: Socket, take: (line: string) => void): void {
   });
 }
 
-function send(socket: Socket, message: FromProxy): void {
+function send(socket: Socket, message: FromProxy): boolean {
   if (socket.writable) socket.write(`${JSON.stringify(message)}\n`);
+  return socket.writable;
 }
 
 /** A socket file left by a killed process would refuse the new one; anything that is not a socket stays. */

@@ -21,7 +21,7 @@ interface ComparisonParts {
   /** Never rejects, bounded. */
   readonly refreshCounters: () => Promise<void>;
   readonly config: () => Config;
-  /** What is written down is written once, in this. */
+  /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly changed: () => void;
 }

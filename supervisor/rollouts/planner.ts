@@ -3,7 +3,7 @@
 
 import type { Config, ServiceConfig } from "../../config/config.ts";
 import type { World } from "../core/decide.ts";
-import { counterOf, type Instance } from "../core/instance.ts";
+import { counterOf, type Instance, PROXY } from "../core/instance.ts";
 import { type Forecast, forecast, type PlannedService } from "../core/rollout-plan.ts";
 import type { Measures } from "../observe/measures.ts";
 import type { Store } from "../state/store.ts";
@@ -51,6 +51,12 @@ export function createPlanner({ world, config: present, measures, store }: Plann
     const services = new Map(
       [present(), config].flatMap((of) => of.services.map((one) => [one.name, planned(one, of)] as const)),
     );
+    const { startMs, drainMs } = measures.of(PROXY);
+    services.set(PROXY, {
+      ...{ routed: false, connections: 0, memoryBytes: 0 },
+      expected: { startMs: startMs ?? UNMEASURED_START_MS, drainMs: drainMs ?? UNMEASURED_DRAIN_MS },
+      worst: { startMs: config.rollout.healthTimeoutMs, drainMs: config.proxy.drainTimeoutMs },
+    });
     const of = (name: string): PlannedService => services.get(name) ?? UNKNOWN;
     const now = world(config);
     const changed: World = {

@@ -13,7 +13,6 @@ import { wordsOf } from "../core/text/refusal.ts";
 import type { Text } from "../core/text/text.ts";
 import type { InstanceBook } from "../instances/book.ts";
 import { configHash, instanceEnv } from "../instances/launch.ts";
-import type { ProxySet } from "../ports.ts";
 import type { Journal } from "../rollouts/journal.ts";
 import type { RolloutRunner } from "../rollouts/record.ts";
 import { type DefinitionRecord, type DefinitionText, hashOf, writeDefinition } from "./definition.ts";
@@ -55,7 +54,7 @@ export interface Definitions {
 interface DefinitionParts {
   readonly journal: Journal;
   readonly rollouts: Pick<RolloutRunner, "get" | "facts" | "cancel">;
-  /** What is written down is written once, in this. */
+  /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly kept: DefinitionRecord;
   readonly readText: () => DefinitionText;
@@ -68,7 +67,6 @@ interface DefinitionParts {
   readonly log: Logger;
   readonly mark: string;
   readonly environment: Environment;
-  readonly proxies: Pick<ProxySet, "replace">;
 }
 
 export function createDefinitions(parts: DefinitionParts): Definitions {
@@ -110,10 +108,7 @@ export function createDefinitions(parts: DefinitionParts): Definitions {
     const wasRefused = record.refused !== null;
     put({ inForce: text, trial: null, refused: null });
     trial = null;
-    const before = parts.inForce();
     parts.use(config);
-    if (JSON.stringify(before.proxy) !== JSON.stringify(config.proxy))
-      parts.proxies.replace(config.proxy).catch(failed);
     if (wasRefused) journal.write({ type: "config.inForce", message: say.inForce });
   }
 

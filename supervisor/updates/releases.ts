@@ -63,7 +63,7 @@ export interface ReleaseParts {
   readonly refuse: () => void;
   /** The services are to run from that code from now on. */
   readonly useCode: (release: ReleaseRef) => void;
-  readonly proxies: Pick<ProxySet, "processes" | "replace">;
+  readonly proxies: Pick<ProxySet, "processes" | "renew">;
   readonly wake: () => void;
   readonly reexec: () => void;
 }
@@ -277,18 +277,15 @@ export function createReleases(parts: ReleaseParts): Releases {
     failed: (error) => log.debug({ err: asError(error) }, "jobs of a newer format were not counted"),
   });
 
-  /** After an update whose proxy code differs, the proxies are replaced by owld of the new release, without loss. */
+  /** After an update whose proxy code differs, the proxies are replaced by those of the new release, without loss. */
   async function renewProxies(): Promise<void> {
     const present = proxyCode(await manifestOf(running));
     const before = store.all<string>("fact").get("proxy code");
     if (before === present) return;
     if (before !== undefined || ledger.current()?.version === parts.version) {
-      parts.journal.write({
-        type: "proxy.renewing",
-        service: "proxy",
-        message: parts.record.recorded.update.proxyRenewed,
-      });
-      await parts.proxies.replace();
+      const message = parts.record.recorded.update.proxyRenewed;
+      parts.journal.write({ type: "proxy.renewing", service: "proxy", message });
+      parts.proxies.renew(message);
     }
     store.put("fact", "proxy code", present);
   }

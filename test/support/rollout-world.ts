@@ -3,7 +3,8 @@
 
 import { type Action, decide, type RolloutFacts, type World } from "../../supervisor/core/decide.ts";
 import type { Instance } from "../../supervisor/core/instance.ts";
-import { isServing, moveInstance, newInstance } from "../../supervisor/core/instance.ts";
+import { INSTANCE_MOVES, type InstanceEvent, isServing, newInstance } from "../../supervisor/core/instance.ts";
+import { move } from "../../supervisor/core/machine.ts";
 import { takeAction } from "../../supervisor/core/simulate.ts";
 import { en } from "../../supervisor/core/text/text.ts";
 
@@ -15,6 +16,12 @@ export interface SimulatedService {
 
 export interface SimulatedRollout extends RolloutFacts {
   readonly state: "running" | "succeeded" | "failed" | "cancelled";
+}
+
+/** The instance after `event`; null when the event means nothing in its state. */
+export function moveInstance(instance: Instance, event: InstanceEvent): Instance | null {
+  const moved = move(INSTANCE_MOVES, instance.state, event);
+  return moved.moved ? { ...instance, state: moved.to } : null;
 }
 
 /** One that is ready and gets requests, but for `changes`. */

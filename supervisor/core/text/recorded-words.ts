@@ -42,6 +42,7 @@ export const recordedWords = {
     configuration: ["its configuration changed", "설정이 바뀜"],
     notNeeded: (id: string) => [`${id} stays after all`, `${id}을(를) 그대로 둠`],
     hung: ["it does not answer", "응답이 없음"],
+    unreached: ["it cannot be reached any more", "더 연결할 수 없음"],
     rollout: (rollout: string) => [`rollout ${rollout}`, `롤아웃 ${rollout}`],
     rolloutFailed: ["the rollout failed over it", "이것 때문에 롤아웃이 실패함"],
     secondSignal: ["a second signal asked for it", "두 번째 시그널을 받음"],
@@ -133,24 +134,6 @@ export const recordedWords = {
       reason === null ? `${rollout} did not succeed.` : `${rollout} did not succeed: ${reason}`,
       `${rollout}이(가) 성공하지 못했습니다${reason === null ? "." : `: ${reason}`}`,
     ],
-  },
-  proxy: {
-    exited: (id: string, how: string | null) => [
-      `${id} has ended${how === null ? "" : ` (${how})`}.`,
-      `${id}이(가) 끝났습니다${how === null ? "" : `(${how})`}.`,
-    ],
-    crashed: (id: string, how: string | null) => [
-      `${id} ended unasked${how === null ? "" : ` (${how})`}.`,
-      `${id}이(가) 스스로 종료되었습니다${how === null ? "" : `(${how})`}.`,
-    ],
-    ready: (id: string) => [`${id} listens.`, `${id}이(가) 접속을 받습니다.`],
-    draining: (id: string) => [`${id} finishes what it has.`, `${id}이(가) 처리하던 것을 마칩니다.`],
-    silent: (id: string) => [`${id} does not answer and is replaced.`, `${id}이(가) 답하지 않아 교체합니다.`],
-    unreachable: (id: string) => [
-      `${id} cannot be reached any more and is replaced.`,
-      `${id}에 더 연결할 수 없어 교체합니다.`,
-    ],
-    adopted: (id: string) => [`${id} was adopted.`, `${id}을(를) 이어받았습니다.`],
   },
   rollout: {
     started: (id: string, kind: string, instances: number) => [

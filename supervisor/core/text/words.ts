@@ -94,6 +94,10 @@ export const words = {
       `상태 파일에 쓸 수 없습니다(${failing}). 감독은 메모리로 계속하고, 롤아웃은 기다립니다.`,
     ],
     database: (why: string) => [`The database did not start: ${why}`, `데이터베이스가 시작되지 않았습니다: ${why}`],
+    proxy: (why: string) => [
+      `The proxy does not run by this configuration and is tried again: ${why}`,
+      `프록시가 지금 설정대로 실행되지 않아 계속 다시 시도합니다: ${why}`,
+    ],
     strays: (processes: string) => [
       `Processes of earlier instances nobody owns live on: ${processes}. End them by hand when they are not wanted.`,
       `이전 인스턴스의 프로세스가 주인 없이 살아 있습니다: ${processes}. 필요 없으면 직접 끝내십시오.`,

@@ -6,7 +6,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../../config/system-time.ts";
-import { PROXY_NODE_OPTIONS } from "../../../supervisor/proxies/member.ts";
+import { PROXY_NODE_OPTIONS } from "../../../supervisor/proxies/launch.ts";
 import { openFeed, proxySettings, tableOf } from "../../support/proxy/process.ts";
 
 const MAIN = fileURLToPath(new URL("../../../supervisor/proxy/main.ts", import.meta.url));

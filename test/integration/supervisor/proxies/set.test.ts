@@ -1,25 +1,19 @@
-// The proxy set against the real proxy program: real sockets, real kill -9.
+// The proxies under the real loop: the real program, real sockets, real kill -9.
 
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { createServer, get, type Server, type ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { ProxyConfig } from "../../../../config/config.ts";
-import { homePaths } from "../../../../config/home.ts";
 import { systemClock } from "../../../../config/system-time.ts";
 import type { Clock } from "../../../../config/time.ts";
-import { en } from "../../../../supervisor/core/text/text.ts";
 import type { ProxySet } from "../../../../supervisor/ports.ts";
 import { createProcessTable } from "../../../../supervisor/process/group-signal.ts";
 import { holdListener } from "../../../../supervisor/process/held-listeners.ts";
 import { createProcReader } from "../../../../supervisor/process/proc-identity.ts";
-import { createSpawner } from "../../../../supervisor/process/spawn.ts";
-import { createProxySet, type ProxyNotice } from "../../../../supervisor/proxies/set.ts";
 import { poll } from "../../../support/poll.ts";
-import { proxyConfig } from "../../../support/proxy-config.ts";
-import { createProxyRecords } from "../../../support/proxy-records.ts";
+import { createProxyHome, type House } from "../../../support/proxy-house.ts";
 import { steadyPort } from "../../../support/steady-port.ts";
 
 const cleanups: (() => unknown)[] = [];
@@ -27,48 +21,15 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-// The set asks its processes 4 times as often as in life, so that a hanging one is noticed in 2.5 seconds.
+// The proxies are asked 4 times as often as in life, so that a hanging one is noticed in 2.5 seconds.
 const quickClock: Clock = { ...systemClock, every: (ms, signal) => systemClock.every(ms / 4, signal) };
 
-async function setup(
-  changes: Partial<ProxyConfig> = {},
-  clock: Clock = systemClock,
-  listenFds: readonly number[] = [],
-) {
-  const home = mkdtempSync(join(tmpdir(), "owl-proxies-"));
-  const paths = homePaths(home);
-  mkdirSync(paths.run);
-  const processes = createProcessTable();
-  const records = createProxyRecords();
-  const notices: ProxyNotice[] = [];
-  const mark = `mark-${home}`;
-  const create = (more: Partial<ProxyConfig> = {}, command?: readonly [string, ...string[]]): ProxySet => {
-    const spawner = createSpawner({ clock: systemClock, table: processes });
-    return createProxySet({
-      record: en,
-      clock,
-      spawner,
-      table: processes,
-      records,
-      paths,
-      socketDirectory: paths.run,
-      mark,
-      release: "1.0.0",
-      env: { PATH: process.env.PATH ?? "" },
-      proxy: proxyConfig({ ...changes, ...more }),
-      listenFds,
-      ...(command === undefined ? {} : { command }),
-      notice: (notice) => notices.push(notice),
-      unrecorded: (error) => {
-        throw error;
-      },
-    });
-  };
-  cleanups.push(() => {
-    for (const { identity } of processes.marked(mark)) processes.killGroup(identity);
-    rmSync(home, { recursive: true, force: true });
-  });
-  return { create, records, processes, notices, mark, paths };
+function setup(changes: Partial<ProxyConfig> = {}, clock: Clock = systemClock, listenFds: readonly number[] = []) {
+  const home = createProxyHome(clock, listenFds);
+  cleanups.push(home.cleanUp);
+  const create = (more: Partial<ProxyConfig> = {}, command?: readonly [string, ...string[]]): House =>
+    home.create({ ...changes, ...more }, command);
+  return { ...home, create };
 }
 
 async function upstream(socket: string, answer: (path: string, response: ServerResponse) => void): Promise<Server> {
@@ -114,6 +75,13 @@ function ready(set: ProxySet): { id: string; pid: number }[] {
   return set.processes().filter(({ state }) => state === "ready");
 }
 
+/** Has every proxy replaced by a successor; resolves when only those serve. */
+async function renew(set: House): Promise<void> {
+  const old = set.processes().map(({ id }) => id);
+  set.renew("its code changed");
+  await poll(() => ready(set).length > 0 && ready(set).every(({ id }) => !old.includes(id)));
+}
+
 function pidOf(set: ProxySet): number {
   const [first] = set.processes();
   if (first === undefined) expect.fail("there is a proxy process");
@@ -121,7 +89,7 @@ function pidOf(set: ProxySet): number {
 }
 
 test("a killed single proxy is respawned on the very same socket and its clients only wait", async () => {
-  const { create, paths } = await setup();
+  const { create, paths } = setup();
   await upstream(join(paths.run, "web-1.sock"), (_, response) => response.end("hello"));
   const set = create();
   cleanups.push(() => set.stop());
@@ -140,7 +108,7 @@ test("a killed single proxy is respawned on the very same socket and its clients
 });
 
 test("a later owld adopts the proxies, feeds them, and replaces them through succession", async () => {
-  const { create, paths, records } = await setup({ processes: 1 });
+  const { create, paths, disk } = setup({ listen: [at(await steadyPort())] });
   const first = join(paths.run, "web-1.sock");
   const second = join(paths.run, "web-2.sock");
   await upstream(first, (_, response) => response.end("old"));
@@ -149,10 +117,9 @@ test("a later owld adopts the proxies, feeds them, and replaces them through suc
   await dead.start();
   await dead.publish(table(first, 7));
   const pid = pidOf(dead);
-  const [where = ""] = dead.listening();
-  dead.letGo();
+  await dead.die();
 
-  const set = create({ listen: [{ host: "127.0.0.1", port: Number(where.split(":")[1]) }] });
+  const set = create();
   cleanups.push(() => set.stop());
   await set.start();
   expect(pidOf(set)).toBe(pid);
@@ -166,28 +133,27 @@ test("a later owld adopts the proxies, feeds them, and replaces them through suc
   const load = (async () => {
     while (asking) answers.push(await ask(set).catch(String));
   })();
-  await set.replace();
+  await renew(set);
   asking = false;
   await load;
   expect(new Set(answers)).toEqual(new Set(["new"]));
   await poll(() => set.processes().length === 1);
   expect(pidOf(set)).not.toBe(pid);
-  expect(records.all().map(({ identity }) => identity.pid)).toEqual([pidOf(set)]);
+  expect([...(disk.documents.get("proxy")?.keys() ?? [])]).toEqual(set.processes().map(({ id }) => id));
   expect(await ask(set)).toBe("new");
 });
 
 test("of two processes one crashed one is started again, also by its sibling after an adoption", async () => {
-  const { create, paths } = await setup({ processes: 2 });
+  const { create, paths } = setup({ processes: 2, listen: [at(await steadyPort())] });
   const socket = join(paths.run, "web-1.sock");
   await upstream(socket, (_, response) => response.end("hello"));
   const dead = create();
   await dead.start();
   await dead.publish(table(socket));
-  const [where = ""] = dead.listening();
   expect(ready(dead)).toHaveLength(2);
-  dead.letGo();
+  await dead.die();
 
-  const set = create({ listen: [{ host: "127.0.0.1", port: Number(where.split(":")[1]) }] });
+  const set = create();
   cleanups.push(() => set.stop());
   await set.start();
   await set.publish(table(socket));
@@ -199,7 +165,7 @@ test("of two processes one crashed one is started again, also by its sibling aft
 });
 
 test("a process that hangs is killed and replaced", async () => {
-  const { create, paths, notices } = await setup({}, quickClock);
+  const { create, paths } = setup({}, quickClock);
   const socket = join(paths.run, "web-1.sock");
   await upstream(socket, (_, response) => response.end("hello"));
   const set = create();
@@ -215,13 +181,15 @@ test("a process that hangs is killed and replaced", async () => {
   // On a loaded machine its successor may be found hanging too, by so quick a clock.
   await poll(async () => (await ask(set).catch(() => null)) === "hello");
   expect(pidOf(set)).not.toBe(hung);
-  expect(notices.map(({ type }) => type)).toContain("proxy.hung");
+  expect(set.events().map(({ type, message }) => `${type} ${message}`)).toContain(
+    "instance.unhealthy proxy-1 failed its checks: it does not answer.",
+  );
 }, 120_000);
 
 test("on systemd's descriptors a crashed process is respawned, and replaced by one spawned on them again", async () => {
   const systemd = await holdListener({ host: "127.0.0.1", port: 0 });
   cleanups.push(() => systemd.close());
-  const { create, paths } = await setup({}, systemClock, [systemd.descriptor]);
+  const { create, paths } = setup({}, systemClock, [systemd.descriptor]);
   const socket = join(paths.run, "web-1.sock");
   await upstream(socket, (_, response) => response.end("hello"));
   const set = create();
@@ -232,15 +200,15 @@ test("on systemd's descriptors a crashed process is respawned, and replaced by o
   expect(await Promise.all(Array.from({ length: 10 }, () => ask(set)))).toEqual(Array(10).fill("hello"));
   const second = pidOf(set);
   expect(second).not.toBe(first);
-  await set.replace();
+  await renew(set);
   expect(await ask(set)).toBe("hello");
   await poll(() => set.processes().length === 1);
   expect(pidOf(set)).not.toBe(second);
   await set.stop();
 });
 
-test("a successor that does not come up is refused, and the old process serves on", async () => {
-  const { create, paths, processes, mark } = await setup();
+test("a successor that does not come up is told, the old process serves on, and the next try is made by itself", async () => {
+  const { create, paths, marked } = setup({ listen: [at(await steadyPort())] });
   const socket = join(paths.run, "web-1.sock");
   await upstream(socket, (_, response) => response.end("hello"));
   const main = new URL("../../../../supervisor/proxy/main.ts", import.meta.url).pathname;
@@ -252,71 +220,51 @@ test("a successor that does not come up is refused, and the old process serves o
   await set.publish(table(socket));
   const old = pidOf(set);
   writeFileSync(broken, "");
-  await expect(set.replace()).rejects.toMatchObject({ code: "proxy.failed" });
+  set.configure({ queueTimeoutMs: 6_000 });
+  await expect(set.settled()).rejects.toMatchObject({ code: "proxy.failed" });
+  expect(set.trouble()).toMatchObject({ code: "proxy.failed" });
   expect(ready(set).map(({ pid }) => pid)).toEqual([old]);
   expect(await ask(set)).toBe("hello");
-  await poll(() => processes.marked(mark).length === 1);
-});
+  rmSync(broken);
+  await poll(() => ready(set).length === 1 && pidOf(set) !== old && set.trouble() === null);
+  expect(await ask(set)).toBe("hello");
+  await poll(() => marked().length === 1);
+}, 60_000);
 
-test("a process killed owld had no time to record is adopted by its mark", async () => {
-  const { create, paths, records } = await setup();
+test("a process killed owld had no time to record is adopted by its mark, and serves until a known one does", async () => {
+  const { create, paths, disk } = setup({ listen: [at(await steadyPort())] });
   const socket = join(paths.run, "web-1.sock");
   await upstream(socket, (_, response) => response.end("hello"));
   const dead = create();
   await dead.start();
   await dead.publish(table(socket));
   const pid = pidOf(dead);
-  dead.letGo();
-  for (const { id } of records.all()) records.remove(id);
+  await dead.die();
+  disk.documents.get("proxy")?.clear();
 
   const set = create();
   cleanups.push(() => set.stop());
   await set.start();
-  expect(set.processes().map((one) => one.pid)).toEqual([pid]);
-  expect(records.all().map(({ identity }) => identity.pid)).toEqual([pid]);
+  expect(set.events().map(({ type, data }) => [type, data?.to])).toContainEqual(["instance.adopted", "starting"]);
   await set.publish(table(socket));
   expect(await ask(set)).toBe("hello");
-});
-
-test("a successor whose predecessor ended before its word of it was heard is taken in, not bound against", async () => {
-  const { create, paths, notices } = await setup({ listen: [{ host: "127.0.0.1", port: await steadyPort() }] });
-  const socket = join(paths.run, "web-1.sock");
-  await upstream(socket, (_, response) => response.end("hello"));
-  const dead = create();
-  await dead.start();
-  await dead.publish(table(socket));
-  dead.letGo();
-  // Adopted by one owld, and asked by another that is killed before the successor is up.
-  const set = create();
-  cleanups.push(() => set.stop());
-  await set.start();
-  await set.publish(table(socket));
-  const [old] = set.processes();
-  const killed = create();
-  await killed.start();
-  const replacing = killed.replace();
-  replacing.catch(() => undefined);
-  await poll(() => set.processes().every(({ pid }) => pid !== old?.pid) && ready(set).length === 1);
-  killed.letGo();
+  await poll(() => set.processes().length === 1 && pidOf(set) !== pid);
   expect(await ask(set)).toBe("hello");
-  expect(notices.map(({ message }) => message).join()).not.toMatch(/Another program/);
-  await set.publish(table(socket, 5));
-  expect(await ask(set)).toBe("hello");
-});
+}, 60_000);
 
 test("when all processes are gone with their owld, a later one binds again", async () => {
-  const { create, paths, records } = await setup({ listen: [{ host: "127.0.0.1", port: await steadyPort() }] });
+  const { create, paths } = setup({ listen: [{ host: "127.0.0.1", port: await steadyPort() }] });
   const socket = join(paths.run, "web-1.sock");
   await upstream(socket, (_, response) => response.end("hello"));
   const dead = create();
   await dead.start();
   const [where = ""] = dead.listening();
   const pid = pidOf(dead);
-  dead.letGo();
+  await dead.die();
   process.kill(pid, "SIGKILL");
   const set = create();
   cleanups.push(() => set.stop());
-  await poll(() => records.all().every(({ identity }) => createProcessTable().identify(identity.pid) === null));
+  await poll(() => createProcessTable().identify(pid) === null);
   await set.start();
   await set.publish(table(socket));
   expect(set.listening()).toEqual([where]);
@@ -324,7 +272,7 @@ test("when all processes are gone with their owld, a later one binds again", asy
 });
 
 test("idle resolves only when the last request of that upstream has ended", async () => {
-  const { create, paths } = await setup();
+  const { create, paths } = setup();
   const socket = join(paths.run, "web-1.sock");
   let finish: () => void = () => expect.fail("no request came");
   const came = Promise.withResolvers<void>();
@@ -353,32 +301,37 @@ test("idle resolves only when the last request of that upstream has ended", asyn
   expect(set.counters().requests).toBeGreaterThanOrEqual(1);
 });
 
-test("a taken port is one clear refusal and leaves no process", async () => {
+test("a taken port is one clear refusal, and is listened on once it is free", async () => {
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
   cleanups.push(() => taken.close());
   const address = taken.address();
   if (address === null || typeof address === "string") expect.fail("a port was given");
-  const { create, processes, mark } = await setup({ listen: [{ host: "127.0.0.1", port: address.port }] });
+  const { create, marked } = setup({ listen: [{ host: "127.0.0.1", port: address.port }] });
   const set = create();
+  cleanups.push(() => set.stop());
   await expect(set.start()).rejects.toMatchObject({ code: "listen.taken" });
-  expect(processes.marked(mark)).toEqual([]);
+  expect(marked()).toEqual([]);
+  taken.close();
+  await poll(() => ready(set).length === 1);
 });
 
 test("a proxy that cannot start says why in the refusal itself, with the next step", async () => {
-  const { create, processes, mark } = await setup({
+  const { create, marked } = setup({
     listen: [{ host: "127.0.0.1", port: await steadyPort() }],
     tls: { cert: "/nowhere/cert.pem", key: "/nowhere/key.pem", redirectFrom: null, hstsMaxAgeS: 0 },
   });
-  await expect(create().start()).rejects.toMatchObject({
+  const set = create();
+  cleanups.push(() => set.stop());
+  await expect(set.start()).rejects.toMatchObject({
     message: expect.stringMatching(/^proxy-1 ended before it listened: The certificate cannot be used: ENOENT/),
     next: expect.stringMatching(/^Check proxy\.tls\.cert and proxy\.tls\.key.* Its log: .*proxy-1\.log$/),
   });
-  await poll(() => processes.marked(mark).length === 0);
+  await poll(() => marked().length === 0);
 });
 
 test("stop lets a request finish and leaves nothing behind", async () => {
-  const { create, paths, processes, mark, records } = await setup();
+  const { create, paths, marked, disk } = setup();
   const socket = join(paths.run, "web-1.sock");
   let finish: () => void = () => expect.fail("no request came");
   const came = Promise.withResolvers<void>();
@@ -395,6 +348,109 @@ test("stop lets a request finish and leaves nothing behind", async () => {
   finish();
   expect(await answer).toBe("late");
   await stopped;
-  expect(processes.marked(mark)).toEqual([]);
-  expect(records.all()).toEqual([]);
+  expect(marked()).toEqual([]);
+  expect(disk.documents.get("proxy")?.size ?? 0).toBe(0);
 });
+
+/** Another program's listener. */
+async function takePort(): Promise<{ readonly port: number; free(): void }> {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  cleanups.push(() => taken.close());
+  const address = taken.address();
+  if (address === null || typeof address === "string") expect.fail("a port was given");
+  return { port: address.port, free: () => taken.close() };
+}
+
+const at = (port: number) => ({ host: "127.0.0.1", port });
+
+test("a taken new address keeps the old proxy, through a kill -9 of owld too, until the address is free", async () => {
+  const first = await steadyPort();
+  const { create, paths } = setup({ listen: [at(first)] });
+  const socket = join(paths.run, "web-1.sock");
+  await upstream(socket, (_, response) => response.end("hello"));
+  const { port, free } = await takePort();
+  const dead = create();
+  await dead.start();
+  await dead.publish(table(socket));
+  const old = pidOf(dead);
+  dead.configure({ listen: [at(port)] });
+  await expect(dead.settled()).rejects.toMatchObject({
+    code: "listen.taken",
+    message: expect.stringMatching(`:${port}`),
+  });
+  expect(await ask(dead)).toBe("hello");
+  await dead.die();
+
+  const set = create({ listen: [at(port)] });
+  cleanups.push(() => set.stop());
+  await expect(set.start()).rejects.toMatchObject({ code: "listen.taken" });
+  await set.publish(table(socket));
+  expect(pidOf(set)).toBe(old);
+  expect(await ask(set)).toBe("hello");
+  free();
+  await poll(() => ready(set).some(({ pid }) => pid !== old) && set.listening()[0] === `127.0.0.1:${port}`);
+  expect(await ask(set)).toBe("hello");
+  expect(set.trouble()).toBeNull();
+  await poll(() => set.processes().length === 1);
+}, 60_000);
+
+test("while a new address is taken, an old proxy that crashes comes back on the old one", async () => {
+  const { create, paths } = setup({ listen: [at(await steadyPort())] });
+  const socket = join(paths.run, "web-1.sock");
+  await upstream(socket, (_, response) => response.end("hello"));
+  const { port } = await takePort();
+  const set = create();
+  cleanups.push(() => set.stop());
+  await set.start();
+  await set.publish(table(socket));
+  set.configure({ listen: [at(port)] });
+  await expect(set.settled()).rejects.toMatchObject({ code: "listen.taken" });
+  process.kill(pidOf(set), "SIGKILL");
+  expect(await ask(set)).toBe("hello");
+  expect(set.trouble()).toMatchObject({ code: "listen.taken" });
+}, 60_000);
+
+test("an adopted proxy hands on the address that stays while its successor binds the new one", async () => {
+  const [stays, goes, comes] = [await steadyPort(), await steadyPort(), await steadyPort()];
+  const { create, paths } = setup();
+  const socket = join(paths.run, "web-1.sock");
+  await upstream(socket, (_, response) => response.end("hello"));
+  const dead = create({ listen: [at(goes), at(stays)] });
+  await dead.start();
+  await dead.publish(table(socket));
+  await dead.die();
+  const set = create({ listen: [at(stays), at(comes)] });
+  cleanups.push(() => set.stop());
+  await set.start();
+  expect(set.listening()).toEqual([`127.0.0.1:${stays}`, `127.0.0.1:${comes}`]);
+  await poll(() => set.processes().length === 1);
+}, 60_000);
+
+test.each(["the same owld", "the next owld"])(
+  "a proxy that hangs while it drains is killed by %s",
+  async (who) => {
+    const { create, paths, marked } = setup({ listen: [at(await steadyPort())] }, quickClock);
+    const socket = join(paths.run, "web-1.sock");
+    const came = Promise.withResolvers<void>();
+    await upstream(socket, () => came.resolve());
+    const first = create();
+    await first.start();
+    await first.publish(table(socket));
+    const asked = ask(first).catch(() => "cut");
+    await came.promise;
+    process.kill(pidOf(first), "SIGSTOP");
+    let set = first;
+    if (who === "the next owld") {
+      await first.die();
+      set = create();
+      // It cannot be heard of yet.
+      set.start().catch(() => undefined);
+      await poll(() => set.processes().length === 1);
+    }
+    await set.stop();
+    expect(marked()).toEqual([]);
+    expect(await asked).toBe("cut");
+  },
+  60_000,
+);

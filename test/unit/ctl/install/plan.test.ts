@@ -24,7 +24,7 @@ const facts: InstallFacts = {
     tmpfiles: template("tmpfiles.conf"),
   },
   listen: [{ host: "0.0.0.0", port: 80 }],
-  largestGraceMs: 600_000,
+  stopMs: 990_000,
   start: true,
 };
 
@@ -57,7 +57,7 @@ describe("installing", () => {
   });
 
   test("gives a stop the largest grace and 90 s more", () => {
-    expect(textOf(planInstall(facts), "/etc/systemd/system/owl.service")).toMatch(/^TimeoutStopSec=690s$/m);
+    expect(textOf(planInstall(facts), "/etc/systemd/system/owl.service")).toMatch(/^TimeoutStopSec=990s$/m);
   });
 
   test("opens one socket per address", () => {
@@ -77,7 +77,7 @@ describe("installing", () => {
 });
 
 describe("the unit", () => {
-  const unit = renderService(template("owl.service"), 330_000);
+  const unit = renderService(template("owl.service"), 720_000);
 
   test.each([
     "Type=notify",
@@ -89,7 +89,7 @@ describe("the unit", () => {
     "OOMPolicy=continue",
     "RuntimeDirectoryPreserve=yes",
     "PrivateTmp=no",
-    "TimeoutStopSec=420s",
+    "TimeoutStopSec=720s",
     "User=owl",
     "Environment=OWL_SERVICES_USER=owl-app",
     "NoNewPrivileges=yes",

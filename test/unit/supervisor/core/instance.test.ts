@@ -1,15 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { INSTANCE_STATES } from "../../../../config/control-api.ts";
-import {
-  INSTANCE_MOVES,
-  type InstanceEvent,
-  isServing,
-  moveInstance,
-  numberOf,
-} from "../../../../supervisor/core/instance.ts";
+import { INSTANCE_MOVES, type InstanceEvent, isServing, numberOf } from "../../../../supervisor/core/instance.ts";
 import { move } from "../../../../supervisor/core/machine.ts";
-import { instance } from "../../../support/rollout-world.ts";
+import { instance, moveInstance } from "../../../support/rollout-world.ts";
 
 const EVENTS: readonly InstanceEvent[] = ["passed", "failing", "tooLate", "crashed", "signalled", "killed", "ended"];
 const anyEvents = fc.array(fc.constantFrom(...EVENTS), { maxLength: 30 });

@@ -21,9 +21,10 @@ const SILENT_MS = 31_000;
 async function look(change: Partial<Instance>, { ageMs = SILENT_MS, isMarkedGone = false, trustedMs = 60_000 } = {}) {
   const clock = createTestClock();
   const store = openMemoryStore(createPaperDisk(), () => undefined);
-  const book = createInstanceBook(store, () => undefined);
-  const journal = createJournal(store, clock, pino({ level: "silent" }));
-  book.add(instance({ id: "worker-1", service: "worker", number: 1, ...change }));
+  const log = pino({ level: "silent" });
+  const journal = createJournal(store, clock, log);
+  const book = createInstanceBook({ store, journal, log, changed: () => undefined });
+  book.add(instance({ id: "worker-1", service: "worker", number: 1, ...change }), "", "instance.adopted");
   await clock.advance(trustedMs);
   const since = clock.monotonicMs() - trustedMs;
   const row: WorkerStatus = { id: "worker-1", state: "stalled", heartbeatAgeMs: ageMs, jobs: { chat: 1 } };
@@ -31,7 +32,6 @@ async function look(change: Partial<Instance>, { ageMs = SILENT_MS, isMarkedGone
     clock,
     record: en,
     book,
-    journal,
     measures: {} as Measures,
     wishes: {} as ServiceWishes,
     sampler: {
@@ -52,7 +52,7 @@ async function look(change: Partial<Instance>, { ageMs = SILENT_MS, isMarkedGone
     },
   });
   await surroundings.runOnce();
-  const told = journal.read(null).map(({ type, data }) => [type, data]);
+  const told = journal.read(null).flatMap(({ type, data }) => (type === "instance.adopted" ? [] : [[type, data]]));
   return { cause: book.get("worker-1")?.replaceCause ?? null, told, workers: surroundings.workers() };
 }
 
