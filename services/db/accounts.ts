@@ -24,7 +24,9 @@ export async function findAccount(sql: Sql, name: string): Promise<AccountRow | 
 }
 
 export async function listAccounts(sql: Sql): Promise<readonly AccountRow[]> {
-  const { rows } = await sql.query<AccountRow>(`SELECT ${COLUMNS} FROM owl.account a ORDER BY name`);
+  const { rows } = await sql.query<AccountRow>(
+    `SELECT ${COLUMNS} FROM owl.account a WHERE a.deleted_at IS NULL ORDER BY name`,
+  );
   return rows;
 }
 
@@ -182,11 +184,21 @@ export async function forgetLoginFailures(
   );
 }
 
-/** Removes what has expired; housekeeping. */
-export async function sweepSessions(sql: Sql): Promise<void> {
-  await sql.query(
-    `WITH old AS (DELETE FROM owl.login_failure WHERE at < clock_timestamp() - interval '1 day'),
-          unused AS (DELETE FROM owl.device WHERE seen_at < clock_timestamp() - interval '1 year')
-     DELETE FROM owl.session WHERE expires_at < clock_timestamp()`,
+/** Removes what has expired, at most `limit` of each; answers how many. */
+export async function sweepSessions(sql: Sql, limit: number): Promise<number> {
+  const { rows } = await sql.query<{ n: number }>(
+    `WITH failures AS (
+       DELETE FROM owl.login_failure WHERE ctid = ANY(ARRAY(
+         SELECT ctid FROM owl.login_failure WHERE at < statement_timestamp() - interval '1 day' LIMIT $1)) RETURNING 1),
+     devices AS (
+       DELETE FROM owl.device WHERE ctid = ANY(ARRAY(
+         SELECT ctid FROM owl.device WHERE seen_at < statement_timestamp() - interval '1 year' LIMIT $1)) RETURNING 1),
+     sessions AS (
+       DELETE FROM owl.session WHERE id_hash = ANY(ARRAY(
+         SELECT id_hash FROM owl.session WHERE expires_at < statement_timestamp() LIMIT $1)) RETURNING 1)
+     SELECT ((SELECT count(*) FROM failures) + (SELECT count(*) FROM devices)
+             + (SELECT count(*) FROM sessions))::int AS n`,
+    [limit],
   );
+  return rows[0]?.n ?? 0;
 }

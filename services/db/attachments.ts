@@ -80,12 +80,13 @@ export async function attachToTurn(
   return ids.filter((id) => !found.has(id));
 }
 
-/** Forgets files that were attached `hours` ago and never sent; answers how many. */
-export async function forgetUnsentAttachments(sql: Sql, hours: number): Promise<number> {
+/** Forgets files that were attached `hours` ago and never sent, at most `limit`; answers how many. */
+export async function forgetUnsentAttachments(sql: Sql, hours: number, limit: number): Promise<number> {
   const { rowCount } = await sql.query(
-    `DELETE FROM owl.attachment
-      WHERE turn_id IS NULL AND created_at < clock_timestamp() - make_interval(hours => $1)`,
-    [hours],
+    `DELETE FROM owl.attachment WHERE turn_id IS NULL AND id IN (
+       SELECT id FROM owl.attachment
+        WHERE turn_id IS NULL AND created_at < clock_timestamp() - make_interval(hours => $1) LIMIT $2)`,
+    [hours, limit],
   );
   return rowCount;
 }

@@ -4,6 +4,7 @@
 import type { PlannedItem, SkippedFile } from "../core/batch-plan.ts";
 import { type BatchCounts, type BatchState, type ItemState, RECENT } from "../core/batch-progress.ts";
 import { jobKindRow } from "../core/job-kinds.ts";
+import { type Before, beforeText, beforeValues, cursorText } from "./keyset.ts";
 import type { Sql } from "./pool.ts";
 
 export interface BatchRow {
@@ -32,7 +33,7 @@ const BATCH = `SELECT b.id, b.account_id AS "accountId", b.kind, b.request, b.st
     ARRAY(SELECT t.batch_active_ms::float8 FROM owl.transcription t
            WHERE t.batch_id = b.id AND t.batch_active_ms IS NOT NULL AND t.state IN ('done', 'failed')
            ORDER BY t.batch_active_ms DESC LIMIT ${RECENT + 1}) AS marks,
-    (extract(epoch FROM b.created_at) * 1000000)::bigint::text AS cursor
+    ${cursorText("b.created_at")} AS cursor
   FROM owl.batch b, LATERAL (
     SELECT jsonb_build_object(
              'queued', count(*) FILTER (WHERE t.state = 'queued'), 'running', count(*) FILTER (WHERE t.state = 'running'),
@@ -57,15 +58,14 @@ export async function listBatches(
   sql: Sql,
   query: {
     readonly accountId: string | null;
-    readonly before: { readonly cursor: string; readonly id: string } | null;
+    readonly before: Before;
     readonly limit: number;
   },
 ): Promise<readonly BatchRow[]> {
   const { rows } = await sql.query<BatchRow>(
-    `${BATCH} WHERE ($1::uuid IS NULL OR b.account_id = $1)
-       AND ($2::bigint IS NULL OR ((extract(epoch FROM b.created_at) * 1000000)::bigint, b.id) < ($2::bigint, $3::uuid))
-     ORDER BY b.created_at DESC, b.id DESC LIMIT $4`,
-    [query.accountId, query.before?.cursor ?? null, query.before?.id ?? null, query.limit],
+    `${BATCH} WHERE ${beforeText("b.created_at", "b.id", "$1", "$2")}${query.accountId === null ? "" : " AND b.account_id = $4"}
+     ORDER BY b.created_at DESC, b.id DESC LIMIT $3`,
+    [...beforeValues(query.before), query.limit, ...(query.accountId === null ? [] : [query.accountId])],
   );
   return rows;
 }

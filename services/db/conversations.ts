@@ -1,6 +1,7 @@
 // Conversations. Invariant: every statement names the owner; another one's conversation is not found.
 
 import type { TurnState } from "../core/turn.ts";
+import { type Before, beforeText, beforeValues, cursorText } from "./keyset.ts";
 import type { Sql } from "./pool.ts";
 
 export interface ConversationRow {
@@ -12,7 +13,7 @@ export interface ConversationRow {
   readonly updatedAt: Date;
 }
 
-interface ConversationListRow extends ConversationRow {
+export interface ConversationListRow extends ConversationRow {
   /** State of its newest turn, null without one. */
   readonly turnState: TurnState | null;
   /** updated_at in microseconds, for paging. */
@@ -41,38 +42,27 @@ export async function insertConversation(
   return rows[0] as ConversationRow;
 }
 
-interface ConversationQuery {
+export interface ConversationQuery {
   readonly accountId: string;
   readonly archived: boolean;
-  /** Words looked for in titles, questions and answers; null: all. */
-  readonly search: string | null;
-  /** `cursor` and id of the last row of the page before. */
-  readonly before: { readonly cursor: string; readonly id: string } | null;
+  readonly before: Before;
   readonly limit: number;
 }
+
+/** Of a conversation `c`: what a list shows. */
+export const LISTED = `${COLUMNS}, ${cursorText("c.updated_at")} AS cursor,
+  (SELECT t.state FROM owl.turn t WHERE t.conversation_id = c.id
+    ORDER BY t.created_at DESC, t.id DESC LIMIT 1) AS "turnState"`;
+
+/** The account's conversations `c` before the mark `$3`, `$4`: a range of conversation_list. */
+export const LISTED_WHERE = `c.account_id = $1 AND c.deleted_at IS NULL AND (c.archived_at IS NOT NULL) = $2
+  AND ${beforeText("c.updated_at", "c.id", "$3", "$4")}`;
 
 /** The account's conversations, newest activity first. */
 export async function listConversations(sql: Sql, query: ConversationQuery): Promise<readonly ConversationListRow[]> {
   const { rows } = await sql.query<ConversationListRow>(
-    `SELECT ${COLUMNS}, n.state AS "turnState",
-            (extract(epoch FROM c.updated_at) * 1000000)::bigint::text AS cursor
-       FROM owl.conversation c
-       LEFT JOIN LATERAL (SELECT state FROM owl.turn t WHERE t.conversation_id = c.id
-                           ORDER BY t.created_at DESC, t.id DESC LIMIT 1) n ON true
-      WHERE c.account_id = $1 AND c.deleted_at IS NULL AND (c.archived_at IS NOT NULL) = $2
-        AND ($3::text IS NULL OR c.title ILIKE $3 OR EXISTS (
-              SELECT 1 FROM owl.turn t WHERE t.conversation_id = c.id AND (t.text ILIKE $3 OR t.answer ILIKE $3)))
-        AND ($4::bigint IS NULL
-             OR ((extract(epoch FROM c.updated_at) * 1000000)::bigint, c.id) < ($4::bigint, $5::uuid))
-      ORDER BY c.updated_at DESC, c.id DESC LIMIT $6`,
-    [
-      query.accountId,
-      query.archived,
-      query.search === null ? null : `%${query.search.replace(/[\\%_]/g, "\\$&")}%`,
-      query.before?.cursor ?? null,
-      query.before?.id ?? null,
-      query.limit,
-    ],
+    `SELECT ${LISTED} FROM owl.conversation c WHERE ${LISTED_WHERE} ORDER BY c.updated_at DESC, c.id DESC LIMIT $5`,
+    [query.accountId, query.archived, ...beforeValues(query.before), query.limit],
   );
   return rows;
 }

@@ -31,10 +31,13 @@ export async function keepIdempotencyKey(
   return rows[0] ?? null;
 }
 
-/** Forgets keys older than 24 h. */
-export async function forgetIdempotencyKeys(sql: Sql): Promise<number> {
+/** Forgets keys older than 24 h, at most `limit`; answers how many. */
+export async function forgetIdempotencyKeys(sql: Sql, limit: number): Promise<number> {
   const { rowCount } = await sql.query(
-    "DELETE FROM owl.idempotency_key WHERE created_at < clock_timestamp() - interval '24 hours'",
+    `DELETE FROM owl.idempotency_key WHERE (account_id, route, key) IN (
+       SELECT account_id, route, key FROM owl.idempotency_key
+        WHERE created_at < clock_timestamp() - interval '24 hours' LIMIT $1)`,
+    [limit],
   );
   return rowCount;
 }

@@ -4,6 +4,7 @@
 import { JOB_KINDS, type JobKind } from "../../config/config.ts";
 import { jobKindRow } from "../core/job-kinds.ts";
 import { type JobFilter, type JobState, sortColumn, wantedStates } from "../core/job-view.ts";
+import { type Before, beforeText, beforeValues, cursorText } from "./keyset.ts";
 import type { Sql } from "./pool.ts";
 
 export interface JobRow {
@@ -53,8 +54,7 @@ function branch(kind: JobKind, state: JobState, key: string, ownerAt: string | n
     ownerAt === null ? "" : ` AND r.account_id = (SELECT o.id FROM owl.account o WHERE o.name = ${ownerAt})`;
   return `(SELECT '${kind}' AS kind, r.id, r.${key} AS at FROM ${tableOf(kind)} r
     WHERE ($1::text IS NULL OR $1 = '${kind}') AND r.state = '${state}'${ended}${owner}
-      AND (r.${key}, r.id) < (coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity'),
-                              coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+      AND ${beforeText(`r.${key}`, "r.id", "$2", "$3")}
     ORDER BY r.${key} DESC, r.id DESC LIMIT ${MOST})`;
 }
 
@@ -80,7 +80,7 @@ function rowsText(page: string, ageAt: string): string {
            d.created_at AS "createdAt", d.claimed_at AS "startedAt", d.ended_at AS "endedAt",
            CASE WHEN d.since IS NOT NULL
              THEN greatest(extract(epoch FROM clock_timestamp() - d.since) * 1000, 0)::float8 END AS "ageMs",
-           (extract(epoch FROM p.at) * 1000000)::bigint::text AS cursor
+           ${cursorText("p.at")} AS cursor
       FROM page p CROSS JOIN LATERAL (${JOB_KINDS.map(details).join(" UNION ALL ")}) d
       JOIN owl.account a ON a.id = d.account_id
      ORDER BY p.at DESC, p.id DESC`;
@@ -101,17 +101,11 @@ export async function listJobs(
     readonly filter: JobFilter;
     readonly owner: string | null;
     readonly stalledAfterMs: number;
-    readonly before: { readonly cursor: string; readonly id: string } | null;
+    readonly before: Before;
     readonly limit: number;
   },
 ): Promise<readonly JobRow[]> {
-  const values = [
-    query.kind,
-    query.before?.cursor ?? null,
-    query.before?.id ?? null,
-    query.limit,
-    query.stalledAfterMs,
-  ];
+  const values = [query.kind, ...beforeValues(query.before), query.limit, query.stalledAfterMs];
   const { rows } = await sql.query<JobRow>(
     listText(query.filter, query.owner !== null),
     query.owner === null ? values : [...values, query.owner],
@@ -135,9 +129,9 @@ export async function listFailed(
   const { rows } = await sql.query<{ id: string }>(
     `SELECT r.id FROM ${tableOf(query.kind)} r
       WHERE r.state = 'failed' AND r.ended_at IS NOT NULL
-        AND ($1::text IS NULL OR r.account_id = (SELECT o.id FROM owl.account o WHERE o.name = $1))
-      ORDER BY r.ended_at DESC, r.id DESC LIMIT $2`,
-    [query.owner, query.limit],
+        ${query.owner === null ? "" : "AND r.account_id = (SELECT o.id FROM owl.account o WHERE o.name = $2)"}
+      ORDER BY r.ended_at DESC, r.id DESC LIMIT $1`,
+    query.owner === null ? [query.limit] : [query.limit, query.owner],
   );
   return rows.map((row) => row.id);
 }

@@ -4,6 +4,7 @@
 import { jobKindRow } from "../core/job-kinds.ts";
 import type { PlaybookStep, StepState } from "../core/playbook.ts";
 import type { RunState } from "../core/wire/playbook.ts";
+import { type Before, beforeText, beforeValues, cursorText } from "./keyset.ts";
 import type { Sql } from "./pool.ts";
 import type { Fence } from "./transcriptions.ts";
 
@@ -35,7 +36,7 @@ export interface StepRow {
 const RUN = `SELECT r.id, r.playbook_id AS "playbookId", r.name, r.state, r.message, r.stopped_at_step AS "stoppedAtStep",
     r.stop_requested_at IS NOT NULL AS "stopRequested", r.steps, r.created_at AS "createdAt",
     r.claimed_at AS "claimedAt", r.ended_at AS "endedAt",
-    (extract(epoch FROM r.created_at) * 1000000)::bigint::text AS cursor
+    ${cursorText("r.created_at")} AS cursor
   FROM owl.playbook_run r`;
 
 export async function insertPlaybookRun(
@@ -75,15 +76,20 @@ export async function listPlaybookRuns(
   query: {
     readonly accountId: string;
     readonly playbookId: string | null;
-    readonly before: { readonly cursor: string; readonly id: string } | null;
+    readonly before: Before;
     readonly limit: number;
   },
 ): Promise<readonly PlaybookRunRow[]> {
   const { rows } = await sql.query<PlaybookRunRow>(
-    `${RUN} WHERE r.account_id = $1 AND ($2::uuid IS NULL OR r.playbook_id = $2)
-       AND ($3::bigint IS NULL OR ((extract(epoch FROM r.created_at) * 1000000)::bigint, r.id) < ($3::bigint, $4::uuid))
-     ORDER BY r.created_at DESC, r.id DESC LIMIT $5`,
-    [query.accountId, query.playbookId, query.before?.cursor ?? null, query.before?.id ?? null, query.limit],
+    `${RUN} WHERE r.account_id = $1 AND ${beforeText("r.created_at", "r.id", "$2", "$3")}
+       ${query.playbookId === null ? "" : "AND r.playbook_id = $5"}
+     ORDER BY r.created_at DESC, r.id DESC LIMIT $4`,
+    [
+      query.accountId,
+      ...beforeValues(query.before),
+      query.limit,
+      ...(query.playbookId === null ? [] : [query.playbookId]),
+    ],
   );
   return rows;
 }

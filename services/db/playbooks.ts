@@ -2,6 +2,7 @@
 
 import type { PlaybookStep } from "../core/playbook.ts";
 import type { RunState } from "../core/wire/playbook.ts";
+import { type Before, beforeText, beforeValues, cursorText } from "./keyset.ts";
 import type { Sql } from "./pool.ts";
 
 export interface PlaybookRow {
@@ -17,7 +18,7 @@ export interface PlaybookRow {
 const PLAYBOOK = `SELECT p.id, p.name, p.steps, p.created_at AS "createdAt", p.updated_at AS "updatedAt",
     (SELECT jsonb_build_object('id', r.id, 'state', r.state) FROM owl.playbook_run r WHERE r.playbook_id = p.id
       ORDER BY r.created_at DESC, r.id DESC LIMIT 1) AS "lastRun",
-    (extract(epoch FROM p.created_at) * 1000000)::bigint::text AS cursor
+    ${cursorText("p.created_at")} AS cursor
   FROM owl.playbook p WHERE p.deleted_at IS NULL`;
 
 export async function findPlaybook(sql: Sql, id: string, accountId: string): Promise<PlaybookRow | null> {
@@ -30,15 +31,15 @@ export async function listPlaybooks(
   sql: Sql,
   query: {
     readonly accountId: string;
-    readonly before: { readonly cursor: string; readonly id: string } | null;
+    readonly before: Before;
     readonly limit: number;
   },
 ): Promise<readonly PlaybookRow[]> {
   const { rows } = await sql.query<PlaybookRow>(
     `${PLAYBOOK} AND p.account_id = $1
-       AND ($2::bigint IS NULL OR ((extract(epoch FROM p.created_at) * 1000000)::bigint, p.id) < ($2::bigint, $3::uuid))
+       AND ${beforeText("p.created_at", "p.id", "$2", "$3")}
      ORDER BY p.created_at DESC, p.id DESC LIMIT $4`,
-    [query.accountId, query.before?.cursor ?? null, query.before?.id ?? null, query.limit],
+    [query.accountId, ...beforeValues(query.before), query.limit],
   );
   return rows;
 }

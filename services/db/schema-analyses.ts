@@ -2,6 +2,7 @@
 
 import { jobKindRow } from "../core/job-kinds.ts";
 import type { RunState } from "../core/wire/playbook.ts";
+import { type Before, beforeText, beforeValues, cursorText } from "./keyset.ts";
 import type { Sql } from "./pool.ts";
 import type { Fence } from "./transcriptions.ts";
 
@@ -34,7 +35,7 @@ interface TableDescription {
 const ANALYSIS = `SELECT a.id, a.data_source AS "dataSource", a.state, a.message, a.tables_total AS "tablesTotal",
     (SELECT count(*)::int FROM owl.table_description d WHERE d.analysis_id = a.id) AS "tablesDone",
     a.stop_requested_at IS NOT NULL AS "stopRequested", a.created_at AS "createdAt", a.ended_at AS "endedAt",
-    (extract(epoch FROM a.created_at) * 1000000)::bigint::text AS cursor
+    ${cursorText("a.created_at")} AS cursor
   FROM owl.schema_analysis a`;
 
 export async function insertSchemaAnalysis(
@@ -60,15 +61,15 @@ export async function listSchemaAnalyses(
   sql: Sql,
   query: {
     readonly accountId: string;
-    readonly before: { readonly cursor: string; readonly id: string } | null;
+    readonly before: Before;
     readonly limit: number;
   },
 ): Promise<readonly SchemaAnalysisRow[]> {
   const { rows } = await sql.query<SchemaAnalysisRow>(
     `${ANALYSIS} WHERE a.account_id = $1
-       AND ($2::bigint IS NULL OR ((extract(epoch FROM a.created_at) * 1000000)::bigint, a.id) < ($2::bigint, $3::uuid))
+       AND ${beforeText("a.created_at", "a.id", "$2", "$3")}
      ORDER BY a.created_at DESC, a.id DESC LIMIT $4`,
-    [query.accountId, query.before?.cursor ?? null, query.before?.id ?? null, query.limit],
+    [query.accountId, ...beforeValues(query.before), query.limit],
   );
   return rows;
 }

@@ -3,6 +3,7 @@
 import type { ItemState } from "../core/batch-progress.ts";
 import { jobKindRow } from "../core/job-kinds.ts";
 import type { Segment, SegmentSpan } from "../core/transcript.ts";
+import { type Before, beforeText, beforeValues, cursorText } from "./keyset.ts";
 import type { Sql } from "./pool.ts";
 
 /** The fence of a running job. */
@@ -124,7 +125,7 @@ export interface TranscriptionRow {
 const COLUMNS = `t.id, t.batch_id AS "batchId", t.upload_id AS "uploadId", t.path, t.name, t.state, t.message, t.attempt,
   t.seconds_total AS "secondsTotal", t.seconds_done AS "secondsDone", t.segments_total AS "segmentsTotal",
   t.stop_requested_at IS NOT NULL AS "stopRequested", t.created_at AS "createdAt", t.moved_at AS "movedAt",
-  t.ended_at AS "endedAt", (extract(epoch FROM t.created_at) * 1000000)::bigint::text AS cursor`;
+  t.ended_at AS "endedAt", ${cursorText("t.created_at")} AS cursor`;
 
 export async function findTranscription(sql: Sql, id: string, accountId: string): Promise<TranscriptionRow | null> {
   const { rows } = await sql.query<TranscriptionRow>(
@@ -139,15 +140,15 @@ export async function listTranscriptions(
   sql: Sql,
   query: {
     readonly accountId: string;
-    readonly before: { readonly cursor: string; readonly id: string } | null;
+    readonly before: Before;
     readonly limit: number;
   },
 ): Promise<readonly TranscriptionRow[]> {
   const { rows } = await sql.query<TranscriptionRow>(
     `SELECT ${COLUMNS} FROM owl.transcription t WHERE t.account_id = $1 AND t.batch_id IS NULL
-       AND ($2::bigint IS NULL OR ((extract(epoch FROM t.created_at) * 1000000)::bigint, t.id) < ($2::bigint, $3::uuid))
+       AND ${beforeText("t.created_at", "t.id", "$2", "$3")}
      ORDER BY t.created_at DESC, t.id DESC LIMIT $4`,
-    [query.accountId, query.before?.cursor ?? null, query.before?.id ?? null, query.limit],
+    [query.accountId, ...beforeValues(query.before), query.limit],
   );
   return rows;
 }

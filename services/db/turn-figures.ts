@@ -13,7 +13,17 @@ interface TurnFigure {
   readonly maxMs: number;
 }
 
-/** Lengths (claim to end; from acceptance where nobody claimed) of the turns that ended within `sinceMs`. */
+/** So many of the latest endings are measured: a look every few seconds must not read a day of a busy installation. */
+const MEASURED = 20_000;
+
+const ENDED = `(SELECT state, ended_at, claimed_at, created_at FROM owl.turn
+   WHERE ended_at > clock_timestamp() - make_interval(secs => $1::float8 / 1000)
+   ORDER BY ended_at DESC LIMIT ${MEASURED}) t`;
+
+/**
+ * Lengths (claim to end; from acceptance where nobody claimed) of the turns that ended within `sinceMs`; of the newest
+ * 20,000 where there were more.
+ */
 export async function turnFigures(sql: Sql, sinceMs: number): Promise<readonly TurnFigure[]> {
   const { rows } = await sql.query<TurnFigure>(
     `SELECT state AS outcome, count(*)::int AS count,
@@ -21,7 +31,7 @@ export async function turnFigures(sql: Sql, sinceMs: number): Promise<readonly T
             percentile_disc(0.95) WITHIN GROUP (ORDER BY ms) AS "p95Ms",
             percentile_disc(0.99) WITHIN GROUP (ORDER BY ms) AS "p99Ms", max(ms) AS "maxMs"
        FROM (SELECT state, greatest(0, round(extract(epoch FROM ended_at - coalesce(claimed_at, created_at)) * 1000))::int AS ms
-               FROM owl.turn WHERE ended_at > clock_timestamp() - make_interval(secs => $1::float8 / 1000)) t
+               FROM ${ENDED}) lengths
       GROUP BY state ORDER BY state`,
     [sinceMs],
   );
@@ -60,13 +70,13 @@ interface HistogramBar {
   readonly count: number;
 }
 
-/** How many turns that ended within `sinceMs` took how long, in bars that `finishMs` falls between. */
+/** How many turns that ended within `sinceMs` (of the newest 20,000) took how long, in bars that `finishMs` falls between. */
 export async function turnHistogram(sql: Sql, sinceMs: number, finishMs: number): Promise<readonly HistogramBar[]> {
   const ends = [...new Set([...BAR_ENDS_S.map((end) => end * 1_000), finishMs])].sort((a, b) => a - b);
   const { rows } = await sql.query<{ bar: number; count: number }>(
     `SELECT width_bucket(ms, $2::float8[]) AS bar, count(*)::int AS count
        FROM (SELECT (extract(epoch FROM ended_at - coalesce(claimed_at, created_at)) * 1000)::float8 AS ms
-               FROM owl.turn WHERE ended_at > clock_timestamp() - make_interval(secs => $1::float8 / 1000)) t
+               FROM ${ENDED}) lengths
       GROUP BY bar`,
     [sinceMs, ends],
   );

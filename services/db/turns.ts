@@ -4,6 +4,7 @@
 import { jobKindRow } from "../core/job-kinds.ts";
 import type { TurnCause, TurnEndState, TurnState } from "../core/turn.ts";
 import type { AttachmentRow } from "./attachments.ts";
+import { type Before, beforeText, beforeValues, cursorText } from "./keyset.ts";
 import { POSITION } from "./line.ts";
 import { LOOSE_COMMIT, type Sql } from "./pool.ts";
 import { type JobQueue, takeOutText } from "./queue.ts";
@@ -35,7 +36,8 @@ const TURN_COLUMNS = `t.id, t.conversation_id AS "conversationId", t.account_id 
               FROM owl.attachment a WHERE a.turn_id = t.id), '[]'::jsonb) AS attachments`;
 
 const TURN_EVENTS = `LEFT JOIN LATERAL (
-    SELECT max(v.seq) AS seq, string_agg(v.data->>'text', '' ORDER BY v.seq) FILTER (WHERE v.kind = 'delta') AS text,
+    SELECT max(v.seq) AS seq,
+           string_agg(v.data->>'text', '' ORDER BY v.seq) FILTER (WHERE v.kind = 'delta' AND t.answer IS NULL) AS text,
            jsonb_agg(v.data ORDER BY v.seq) FILTER (WHERE v.kind = 'tool') AS tools
       FROM owl.turn_event v WHERE v.turn_id = t.id) e ON true`;
 
@@ -216,14 +218,36 @@ export async function findTurn(sql: Sql, id: string, accountId: string): Promise
   return rows[0] ?? null;
 }
 
-/** A conversation's turns, oldest first. */
-export async function listTurns(sql: Sql, conversationId: string): Promise<readonly TurnRow[]> {
-  const { rows } = await sql.query<TurnRow>(
-    `SELECT ${TURN_COLUMNS} FROM owl.turn t ${TURN_EVENTS}
-      WHERE t.conversation_id = $1 ORDER BY t.created_at, t.id`,
-    [conversationId],
+/** Characters of text on one page of turns: a page ends at the turn that goes past it. */
+const PAGE_CHARACTERS = 1_000_000;
+
+/** The newest turns of a conversation before a mark, newest first: at most `limit`, and as many as the text allows. */
+export async function listTurns(
+  sql: Sql,
+  query: { readonly conversationId: string; readonly before: Before; readonly limit: number },
+): Promise<{
+  readonly turns: readonly (TurnRow & { readonly cursor: string })[];
+  readonly hasMore: boolean;
+  /** State of the conversation's newest turn; null without one. */
+  readonly newest: TurnState | null;
+}> {
+  const { rows } = await sql.query<TurnRow & { cursor: string; more: boolean; newest: TurnState }>(
+    `SELECT ${TURN_COLUMNS}, ${cursorText("t.created_at")} AS cursor, p.n < p.found AS more,
+            (SELECT l.state FROM owl.turn l WHERE l.conversation_id = $1
+              ORDER BY l.created_at DESC, l.id DESC LIMIT 1) AS newest
+       FROM (SELECT id, row_number() OVER newest AS n, count(*) OVER () AS found,
+                    coalesce(sum(length(text) + coalesce(length(answer), 0)) OVER (newest ROWS BETWEEN
+                      UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS characters
+               FROM (SELECT id, created_at, text, answer FROM owl.turn
+                      WHERE conversation_id = $1 AND ${beforeText("created_at", "id", "$2", "$3")}
+                      ORDER BY created_at DESC, id DESC LIMIT $4 + 1) some
+             WINDOW newest AS (ORDER BY created_at DESC, id DESC)) p
+       JOIN owl.turn t ON t.id = p.id ${TURN_EVENTS}
+      WHERE p.n <= $4 AND p.characters < ${PAGE_CHARACTERS} ORDER BY p.n`,
+    [query.conversationId, ...beforeValues(query.before), query.limit],
   );
-  return rows;
+  const turns = rows.map(({ more: _more, newest: _newest, ...row }) => row);
+  return { turns, hasMore: rows.at(-1)?.more ?? false, newest: rows[0]?.newest ?? null };
 }
 
 /** How many waiting turns come before this one (line.ts), at most 1,000 counted. */
@@ -245,24 +269,6 @@ export async function listTurnEvents(sql: Sql, id: string, afterSeq: number): Pr
     [id, afterSeq],
   );
   return rows;
-}
-
-/** For how long a missed sweep (a machine switched off) may be made up for. */
-const FORGET_WINDOW_DAYS = 14;
-
-/**
- * Removes the deltas of turns that ended more than `days` ago, and answers how many. The turn keeps its answer, its
- * tool calls and its end; only a stream resumed in the middle of it needs them.
- */
-export async function forgetDeltas(sql: Sql, days: number): Promise<number> {
-  const { rowCount } = await sql.query(
-    `DELETE FROM owl.turn_event v USING owl.turn t
-      WHERE t.ended_at < clock_timestamp() - make_interval(days => $1)
-        AND t.ended_at >= clock_timestamp() - make_interval(days => $1 + $2)
-        AND v.turn_id = t.id AND v.kind = 'delta'`,
-    [days, FORGET_WINDOW_DAYS],
-  );
-  return rowCount ?? 0;
 }
 
 interface TurnToAnswer {

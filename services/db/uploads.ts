@@ -84,27 +84,32 @@ export async function completeUpload(
   return rowCount === 1;
 }
 
-/** Marks it deleted; "inUse" while a transcription that has not ended needs it, "notFound" when it is not there. */
+/**
+ * Deletes it; the row stays, marked, while a transcription names it, and the file goes either way. "inUse" while a
+ * transcription that has not ended needs it, "notFound" when it is not there.
+ */
 export async function deleteUpload(sql: Sql, id: string, accountId: string): Promise<"deleted" | "inUse" | "notFound"> {
-  const { rows } = await sql.query<{ open: boolean }>(
-    `SELECT EXISTS (SELECT 1 FROM owl.transcription t WHERE t.upload_id = u.id AND t.state IN ('queued', 'running')) AS open
+  const { rows } = await sql.query<{ open: boolean; used: boolean }>(
+    `SELECT EXISTS (SELECT 1 FROM owl.transcription t WHERE t.upload_id = u.id AND t.state IN ('queued', 'running')) AS open,
+            EXISTS (SELECT 1 FROM owl.transcription t WHERE t.upload_id = u.id) AS used
        FROM owl.upload u WHERE u.id = $1 AND u.account_id = $2 AND u.deleted_at IS NULL FOR UPDATE OF u`,
     [id, accountId],
   );
   const row = rows[0];
   if (!row) return "notFound";
   if (row.open) return "inUse";
-  await sql.query("UPDATE owl.upload SET deleted_at = clock_timestamp(), writer = NULL WHERE id = $1", [id]);
+  if (!row.used) await sql.query("DELETE FROM owl.upload WHERE id = $1", [id]);
+  else await sql.query("UPDATE owl.upload SET deleted_at = clock_timestamp(), writer = NULL WHERE id = $1", [id]);
   return "deleted";
 }
 
-/** Unfinished uploads nobody has touched for `hours`, now marked deleted; their files are to be removed. */
-export async function expireUploads(sql: Sql, hours: number): Promise<readonly string[]> {
-  const { rows } = await sql.query<{ id: string }>(
-    `UPDATE owl.upload SET deleted_at = clock_timestamp(), writer = NULL
-      WHERE completed_at IS NULL AND deleted_at IS NULL AND moved_at < clock_timestamp() - make_interval(hours => $1)
-      RETURNING id`,
-    [hours],
+/** Deletes unfinished uploads nobody has touched for `hours`, at most `limit`; answers how many. */
+export async function expireUploads(sql: Sql, hours: number, limit: number): Promise<number> {
+  const { rowCount } = await sql.query(
+    `DELETE FROM owl.upload WHERE id IN (
+       SELECT id FROM owl.upload WHERE completed_at IS NULL AND deleted_at IS NULL
+          AND moved_at < clock_timestamp() - make_interval(hours => $1) LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+    [hours, limit],
   );
-  return rows.map((row) => row.id);
+  return rowCount;
 }

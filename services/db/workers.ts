@@ -120,9 +120,10 @@ export async function listWorkers(sql: Sql, stalledAfterMs: number): Promise<rea
 }
 
 /** Forgets workers that ended more than a week ago and hold nothing. */
-export async function forgetWorkers(sql: Sql): Promise<void> {
-  await sql.query(
+export async function forgetWorkers(sql: Sql): Promise<number> {
+  const { rowCount } = await sql.query(
     `DELETE FROM owl.worker w WHERE coalesce(stopped_at, gone_at) < clock_timestamp() - interval '7 days'
         AND ${HOLDS_NOTHING}`,
   );
+  return rowCount;
 }

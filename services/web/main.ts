@@ -13,6 +13,7 @@ import { textOf } from "../text/text.ts";
 import { createApp } from "./app.ts";
 import { createEventStreams } from "./event-stream.ts";
 import { createPasswordWork } from "./password-work.ts";
+import { createRetention } from "./retention.ts";
 import { createSweeper } from "./sweeper.ts";
 
 const instance = readInstance(process.env);
@@ -42,7 +43,14 @@ const pulse = createPulse({
 });
 const common = { db, queue, listener, clock, random, log, text };
 const reclaimer = createReclaimer({ ...common, stalledAfterMs, healthyForMs: pulse.healthyForMs });
-const sweeper = createSweeper({ ...common, uploadsDir: config.uploadsDir });
+const sweeper = createSweeper(common);
+const retention = createRetention({
+  ...common,
+  instance: id,
+  kept: config.retention,
+  uploadsDir: config.uploadsDir,
+  databaseUrl: url,
+});
 const streams = createEventStreams({ clock, random, listener });
 const passwords = createPasswordWork();
 let state: "starting" | "ready" | "draining" = "starting";
@@ -66,7 +74,7 @@ async function stop(why: string): Promise<void> {
   await Promise.all([streams.endAll(), clock.sleep(LINGER_MS)]);
   await app.close();
   await Promise.race([
-    Promise.allSettled([sweeper.stop(), reclaimer.stop(), listener.stop(), pulse.stop()])
+    Promise.allSettled([sweeper.stop(), retention.stop(), reclaimer.stop(), listener.stop(), pulse.stop()])
       .then(() => queue.stop())
       .then(() => db.stop())
       .catch(() => undefined),
@@ -83,6 +91,7 @@ try {
   await Promise.all([queue.start(), listener.start(), pulse.start()]);
   reclaimer.start();
   sweeper.start();
+  retention.start();
   if (instance.socket) {
     await rm(instance.socket, { force: true });
     await app.listen({ path: instance.socket });

@@ -18,9 +18,16 @@ const listedConversation = conversation.extend({
   turnState: turnState.nullable().describe("State of the newest turn."),
 });
 export type ListedConversation = z.infer<typeof listedConversation>;
-export const conversationPage = pageOf(listedConversation);
+export const conversationPage = pageOf(listedConversation).extend({
+  complete: z
+    .boolean()
+    .describe("False: a search looked through the newest conversations only; `next` goes on with older ones."),
+});
 
-export const conversationWithTurns = listedConversation.extend({ turns: list(turn) });
+export const conversationWithTurns = listedConversation.extend({
+  turns: list(turn),
+  earlier: z.string().nullable().describe("To send as `before`; null: these are the first ones."),
+});
 export type ConversationWithTurns = z.infer<typeof conversationWithTurns>;
 
 export const conversationQuery = z.object({
@@ -28,6 +35,7 @@ export const conversationQuery = z.object({
   search: text.max(200).optional(),
   archived: z.enum(["true", "false"]).optional(),
 });
+export const turnsQuery = z.object({ limit: pageQuery.limit, before: pageQuery.next });
 export const newConversation = z.strictObject({ title: text.max(200).optional() }).nullish();
 export const conversationChange = z
   .strictObject({

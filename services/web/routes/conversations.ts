@@ -8,10 +8,13 @@ import {
   conversationQuery,
   conversationWithTurns,
   newConversation,
+  turnsQuery,
 } from "../../core/wire/conversation.ts";
 import { failure } from "../../core/wire/errors.ts";
 import { nothing, withId } from "../../core/wire/parts.ts";
+import { searchConversations } from "../../db/conversation-search.ts";
 import {
+  type ConversationListRow,
   type ConversationRow,
   changeConversation,
   deleteConversation,
@@ -24,7 +27,7 @@ import { listTurns, queuePosition } from "../../db/turns.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
 import { accountOf } from "../sessions.ts";
-import { onePage } from "./paging.ts";
+import { beforeOf, cursorOf, onePage, readPage } from "./paging.ts";
 import { turnJson } from "./turns.ts";
 
 const tags = ["conversations"];
@@ -52,16 +55,17 @@ export const conversationRoutes: Routes = (app, deps) => {
     },
     async (request) => {
       const { query } = request;
-      const filter = {
-        accountId: accountOf(request).id,
-        archived: query.archived === "true",
-        search: query.search?.trim() || null,
-      };
-      return onePage(
-        query,
-        (page) => listConversations(deps.db, { ...filter, ...page }),
-        (row) => ({ ...conversationJson(row), turnState: row.turnState }),
-      );
+      const filter = { accountId: accountOf(request).id, archived: query.archived === "true" };
+      const show = (row: ConversationListRow) => ({ ...conversationJson(row), turnState: row.turnState });
+      const words = query.search?.trim() ?? "";
+      if (words === "") {
+        const page = await onePage(query, (asked) => listConversations(deps.db, { ...filter, ...asked }), show);
+        return { ...page, complete: true };
+      }
+      const { limit, after } = readPage(query);
+      const found = await searchConversations(deps.db, { ...filter, words, limit, before: beforeOf(after) });
+      const next = found.next && cursorOf(found.next.cursor, found.next.id);
+      return { items: found.rows.map(show), next, complete: found.isWhole };
     },
   );
 
@@ -83,22 +87,28 @@ export const conversationRoutes: Routes = (app, deps) => {
     "/api/conversations/:id",
     {
       schema: {
-        summary: "A conversation with its turns and their states",
+        summary:
+          "A conversation with its newest turns and their states, oldest first; `before` gives those before them",
         tags,
         params: withId,
+        querystring: turnsQuery,
         response: { 200: conversationWithTurns },
       },
     },
     async (request) => {
       const row = await findConversation(deps.db, request.params.id, accountOf(request).id);
       if (!row) throw notFound();
-      const turns = await listTurns(deps.db, row.id);
+      const { limit, after } = readPage({ limit: request.query.limit, next: request.query.before });
+      const page = { conversationId: row.id, before: beforeOf(after), limit };
+      const { turns, hasMore, newest } = await listTurns(deps.db, page);
+      const oldest = turns.at(-1);
       const items = await Promise.all(
-        turns.map(async (turn) =>
-          turnJson(turn, turn.state === "queued" ? await queuePosition(deps.db, turn.id) : null),
-        ),
+        turns
+          .toReversed()
+          .map(async (turn) => turnJson(turn, turn.state === "queued" ? await queuePosition(deps.db, turn.id) : null)),
       );
-      return { ...conversationJson(row), turnState: turns.at(-1)?.state ?? null, turns: items };
+      const earlier = hasMore && oldest ? cursorOf(oldest.cursor, oldest.id) : null;
+      return { ...conversationJson(row), turnState: newest, turns: items, earlier };
     },
   );
 

@@ -28,6 +28,8 @@ export function readPage(query: { readonly limit?: string; readonly next?: strin
   }
 }
 
+export const beforeOf = (after: Page["after"]) => (after === null ? null : { cursor: after[0], id: after[1] });
+
 /** One page of a list by cursor, newest first: one row more than asked for tells whether there is a next one. */
 export async function onePage<Row extends { readonly cursor: string; readonly id: string }, Json>(
   query: { readonly limit?: string; readonly next?: string },
@@ -38,7 +40,7 @@ export async function onePage<Row extends { readonly cursor: string; readonly id
   show: (row: Row) => Json,
 ): Promise<{ items: Json[]; next: string | null }> {
   const page = readPage(query);
-  const before = page.after ? { cursor: page.after[0], id: page.after[1] } : null;
+  const before = beforeOf(page.after);
   const rows = await list({ before, limit: page.limit + 1 });
   const items = rows.slice(0, page.limit);
   const last = items.at(-1);

@@ -1,11 +1,8 @@
 // Files attached to questions over the real web and a real worker: what is taken, whose it is, and when it goes.
 
-import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { systemClock } from "../../../config/system-time.ts";
+import { forgetUnsentAttachments } from "../../../services/db/attachments.ts";
 import { createDatabase } from "../../../services/db/pool.ts";
-import { textOf } from "../../../services/text/text.ts";
-import { createSweeper } from "../../../services/web/sweeper.ts";
 import {
   createWebClient,
   PASSWORD,
@@ -233,7 +230,7 @@ test("what was attached and not sent is forgotten after a day; sent files and yo
   await rowsOf("UPDATE owl.attachment SET created_at = now() - interval '25 hours' WHERE id = ANY($1)", [old, sent]);
   await rowsOf("UPDATE owl.attachment SET created_at = now() - interval '23 hours' WHERE id = $1", young);
   const db = createDatabase({ url: services.url, max: 2, onError: () => undefined });
-  await createSweeper({ db, clock: systemClock, log: pino({ level: "silent" }), text: textOf("en") }).forget();
+  expect(await forgetUnsentAttachments(db, 24, 100)).toBe(1);
   await db.stop();
   const status = async (id: string) => (await client.call("GET", `/api/attachments/${id}`)).status;
   expect([await status(old), await status(young), await status(sent)]).toEqual([404, 200, 200]);

@@ -1,8 +1,10 @@
 // What the web and the workers do beside their work on rows of the database: what is forgotten, and what a beat says.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { DEFAULTS } from "../../../config/defaults.ts";
 import { createQueue } from "../../../services/db/queue.ts";
-import { appendTurnEvents, endTurn, forgetDeltas, listTurnEvents } from "../../../services/db/turns.ts";
+import { retentionSweeps } from "../../../services/db/retention.ts";
+import { appendTurnEvents, endTurn, listTurnEvents } from "../../../services/db/turns.ts";
 import { deregisterWorker, forgetWorkers, HEARTBEAT } from "../../../services/db/workers.ts";
 import { markWorkerGone } from "../../support/gone-workers.ts";
 import { claimRow, type Metastore, startMetastore } from "../../support/metastore.ts";
@@ -35,9 +37,14 @@ test("the deltas of turns that ended long ago are forgotten; answer, tool calls 
   const kinds = async (id: string) => (await listTurnEvents(store.db, id, 0)).map(({ kind }) => kind);
   const whole = await kinds(old.id);
   expect(whole).toContain("delta");
-  await forgetDeltas(store.db, 31);
+  const forgetDeltas = async (eventsMs: number) => {
+    const [sweep] = retentionSweeps({ ...DEFAULTS.retention, eventsMs }).filter(({ name }) => name === "events");
+    return store.db.transaction((sql) => sweep?.step(sql) ?? Promise.resolve(0));
+  };
+  expect(await forgetDeltas(3_600_000)).toBe(0);
   expect(await kinds(old.id)).toEqual(whole);
-  await forgetDeltas(store.db, 0);
+  expect(await forgetDeltas(0)).toBe(1);
+  expect(await forgetDeltas(0)).toBe(0);
   expect(await kinds(old.id)).toEqual(whole.filter((kind) => kind !== "delta"));
   expect(await kinds(running.id)).toContain("delta");
   const { rows } = await store.db.query("SELECT answer FROM owl.turn WHERE id = $1", [old.id]);

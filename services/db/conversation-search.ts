@@ -1,0 +1,117 @@
+// Words looked for in an account's conversations: titles, questions, answers. Invariant: a search reads a bounded part
+// and says when that was not all. With the search index (late-indexes.ts) that is everything, within `SEARCH_MS`;
+// without it, or past that time, the conversations after the mark, a few hundred a page.
+
+import { type ConversationListRow, type ConversationQuery, LISTED, LISTED_WHERE } from "./conversations.ts";
+import { beforeValues, cursorText } from "./keyset.ts";
+import { SEARCH_INDEX } from "./late-indexes.ts";
+import type { Database, Sql } from "./pool.ts";
+
+export interface FoundConversations {
+  readonly rows: readonly ConversationListRow[];
+  /** The mark to go on from; null: there is nothing further back. */
+  readonly next: { readonly cursor: string; readonly id: string } | null;
+  /** False: only the newest conversations were looked through, `next` goes on with older ones. */
+  readonly isWhole: boolean;
+}
+
+export type ConversationSearch = ConversationQuery & {
+  /** Not empty. */
+  readonly words: string;
+};
+
+const SEARCH_MS = 3_000;
+/** Conversations looked through at once without the index, and the newest turns of each. */
+const LOOKED_AT = 300;
+const TURNS_EACH = 20;
+/** Turns the index may name for one search: more of them are told by their newest. */
+const MOST_HITS = 5_000;
+
+const patternOf = (words: string): string => `%${words.replace(/[\\%_]/g, "\\$&")}%`;
+
+/** One page of the account's conversations that hold these words, newest activity first. */
+export async function searchConversations(db: Database, search: ConversationSearch): Promise<FoundConversations> {
+  if (hasTrigram(search.words)) {
+    const rows = await db
+      .transaction((sql) => byIndex(sql, search))
+      .catch((error: unknown) => {
+        if ((error as { code?: string } | null)?.code === TOO_LONG) return null;
+        throw error;
+      });
+    if (rows !== null) return pageOf(rows, search.limit, true, null);
+  }
+  return lookThrough(db, search);
+}
+
+const TOO_LONG = "57014";
+
+/** What the index can be asked for: three letters or digits in a row somewhere. */
+function hasTrigram(words: string): boolean {
+  return /[\p{L}\p{N}]{3}/u.test(words);
+}
+
+/** null: there is no index to ask. */
+async function byIndex(sql: Sql, search: ConversationSearch): Promise<readonly ConversationListRow[] | null> {
+  const { rows: indexes } = await sql.query<{ there: boolean }>(
+    `SELECT set_config('statement_timeout', $2, true), set_config('plan_cache_mode', 'force_custom_plan', true),
+            set_config('enable_seqscan', 'off', true),
+            coalesce((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)), false) AS there`,
+    [SEARCH_INDEX, String(SEARCH_MS)],
+  );
+  if (!indexes[0]?.there) return null;
+  const { rows } = await sql.query<ConversationListRow>(SEARCH_TEXT, searchValues(search));
+  return rows;
+}
+
+/** Exported for the test that reads its plan. */
+export const SEARCH_TEXT = `WITH hits AS MATERIALIZED (
+    (SELECT t.conversation_id FROM owl.turn t
+      WHERE t.account_id = $1 AND t.ended_at IS NOT NULL AND (t.text ILIKE $6 OR t.answer ILIKE $6) LIMIT ${MOST_HITS})
+    UNION
+    SELECT t.conversation_id FROM owl.turn t
+     WHERE t.account_id = $1 AND t.state IN ('queued', 'running') AND t.text ILIKE $6)
+  SELECT ${LISTED} FROM owl.conversation c
+   WHERE ${LISTED_WHERE} AND (c.title ILIKE $6 OR c.id IN (SELECT conversation_id FROM hits))
+   ORDER BY c.updated_at DESC, c.id DESC LIMIT $5`;
+
+export function searchValues(search: ConversationSearch): unknown[] {
+  const { accountId, archived, before, limit, words } = search;
+  return [accountId, archived, ...beforeValues(before), limit + 1, patternOf(words)];
+}
+
+async function lookThrough(sql: Sql, search: ConversationSearch): Promise<FoundConversations> {
+  const { accountId, archived, before, limit, words } = search;
+  const { rows } = await sql.query<ConversationListRow & { hit: boolean; looked: number; end: string; endId: string }>(
+    `WITH looked AS MATERIALIZED (
+       SELECT c.* FROM owl.conversation c WHERE ${LISTED_WHERE}
+        ORDER BY c.updated_at DESC, c.id DESC LIMIT ${LOOKED_AT})
+     SELECT ${LISTED}, l.n AS looked, ${cursorText("l.at")} AS end, l.id AS "endId", c.id IS NOT NULL AS hit
+       FROM (SELECT count(*) OVER ()::int AS n, updated_at AS at, id FROM looked
+              ORDER BY updated_at, id LIMIT 1) l
+       LEFT JOIN looked c ON c.title ILIKE $5 OR EXISTS (
+         SELECT 1 FROM (SELECT t.text, t.answer FROM owl.turn t WHERE t.conversation_id = c.id
+                         ORDER BY t.created_at DESC, t.id DESC LIMIT ${TURNS_EACH}) newest
+          WHERE newest.text ILIKE $5 OR newest.answer ILIKE $5)
+      ORDER BY c.updated_at DESC NULLS LAST, c.id DESC`,
+    [accountId, archived, ...beforeValues(before), patternOf(words)],
+  );
+  const [first] = rows;
+  if (first === undefined) return { rows: [], next: null, isWhole: before === null };
+  const isRest = first.looked < LOOKED_AT;
+  const end = isRest ? null : { cursor: first.end, id: first.endId };
+  const found = rows.filter(({ hit }) => hit);
+  return pageOf(found, limit, isRest && before === null, end);
+}
+
+/** `end`: where what was looked through ends, when there is more behind it. */
+function pageOf(
+  found: readonly ConversationListRow[],
+  limit: number,
+  isWhole: boolean,
+  end: FoundConversations["next"],
+): FoundConversations {
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  const isCut = found.length > limit && last !== undefined;
+  return { rows, next: isCut ? { cursor: last.cursor, id: last.id } : end, isWhole };
+}
