@@ -132,9 +132,9 @@ export async function isDeviceOf(sql: Sql, idHash: Buffer, accountId: string): P
 /** The account of a living session; `due`: it was last extended more than an hour ago. */
 export async function findSession(sql: Sql, idHash: Buffer): Promise<(AccountRow & { due: boolean }) | null> {
   const { rows } = await sql.query<AccountRow & { due: boolean }>(
-    `SELECT ${COLUMNS}, s.seen_at < clock_timestamp() - interval '1 hour' AS due
+    `SELECT ${COLUMNS}, s.seen_at < statement_timestamp() - interval '1 hour' AS due
        FROM owl.session s JOIN owl.account a ON a.id = s.account_id
-      WHERE s.id_hash = $1 AND s.expires_at > clock_timestamp() AND a.disabled_at IS NULL`,
+      WHERE s.id_hash = $1 AND s.expires_at > statement_timestamp() AND a.disabled_at IS NULL`,
     [idHash],
   );
   return rows[0] ?? null;
@@ -160,7 +160,7 @@ export async function countLoginFailures(
 ): Promise<ReadonlyMap<string, number>> {
   const { rows } = await sql.query<{ subject: string; n: number }>(
     `SELECT subject, count(*)::int AS n FROM owl.login_failure
-      WHERE subject = ANY($1) AND at > clock_timestamp() - make_interval(secs => $2) GROUP BY subject`,
+      WHERE subject = ANY($1) AND at > statement_timestamp() - make_interval(secs => $2) GROUP BY subject`,
     [subjects, windowS],
   );
   return new Map(rows.map((row) => [row.subject, row.n]));

@@ -83,9 +83,9 @@ export async function attachToTurn(
 /** Forgets files that were attached `hours` ago and never sent, at most `limit`; answers how many. */
 export async function forgetUnsentAttachments(sql: Sql, hours: number, limit: number): Promise<number> {
   const { rowCount } = await sql.query(
-    `DELETE FROM owl.attachment WHERE turn_id IS NULL AND id IN (
+    `DELETE FROM owl.attachment WHERE turn_id IS NULL AND id = ANY(ARRAY(
        SELECT id FROM owl.attachment
-        WHERE turn_id IS NULL AND created_at < clock_timestamp() - make_interval(hours => $1) LIMIT $2)`,
+        WHERE turn_id IS NULL AND created_at < statement_timestamp() - make_interval(hours => $1) LIMIT $2))`,
     [hours, limit],
   );
   return rowCount;

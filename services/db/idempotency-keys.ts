@@ -19,7 +19,7 @@ export async function keepIdempotencyKey(
      ON CONFLICT (account_id, route, key) DO UPDATE
         SET body_hash = excluded.body_hash, status = excluded.status, response = excluded.response,
             created_at = clock_timestamp()
-      WHERE k.created_at < clock_timestamp() - interval '24 hours'`,
+      WHERE k.created_at < statement_timestamp() - interval '24 hours'`,
     [entry.accountId, entry.route, entry.key, entry.bodyHash, entry.status, JSON.stringify(entry.response)],
   );
   if (rowCount === 1) return null;
@@ -36,7 +36,7 @@ export async function forgetIdempotencyKeys(sql: Sql, limit: number): Promise<nu
   const { rowCount } = await sql.query(
     `DELETE FROM owl.idempotency_key WHERE (account_id, route, key) IN (
        SELECT account_id, route, key FROM owl.idempotency_key
-        WHERE created_at < clock_timestamp() - interval '24 hours' LIMIT $1)`,
+        WHERE created_at < statement_timestamp() - interval '24 hours' LIMIT $1)`,
     [limit],
   );
   return rowCount;

@@ -29,11 +29,11 @@ function figures(kind: JobKind): string {
     (SELECT count(*)::int AS running,
             (extract(epoch FROM max(clock_timestamp() - r.claimed_at)) * 1000)::float8 AS longest,
             count(*) FILTER (WHERE w.id IS NULL OR w.gone_at IS NOT NULL OR w.stopped_at IS NOT NULL
-              OR w.heartbeat_at < clock_timestamp() - make_interval(secs => $1::float8 / 1000))::int AS alone
+              OR w.heartbeat_at < statement_timestamp() - make_interval(secs => $1::float8 / 1000))::int AS alone
        FROM ${table} r LEFT JOIN owl.worker w ON w.id = r.claimed_by WHERE r.state = 'running') held,
     (SELECT count(*)::int AS n FROM (
        SELECT 1 FROM ${table} r WHERE r.state = 'failed' AND r.ended_at IS NOT NULL
-          AND r.ended_at > clock_timestamp() - interval '1 day' LIMIT ${COUNTED}) f) failed,
+          AND r.ended_at > statement_timestamp() - interval '1 day' LIMIT ${COUNTED}) f) failed,
     (SELECT count(*)::int AS n, percentile_disc(0.95) WITHIN GROUP (ORDER BY d.ms) AS p95
        FROM (SELECT (extract(epoch FROM r.ended_at - r.claimed_at) * 1000)::float8 AS ms FROM ${table} r
               WHERE r.state = '${succeeded}' AND r.ended_at IS NOT NULL

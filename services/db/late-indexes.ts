@@ -47,6 +47,7 @@ export const LATE_INDEXES: readonly LateIndex[] = [
   { name: "transcription_single_ended", on: `owl.transcription (ended_at) ${ENDED} AND batch_id IS NULL` },
   { name: "playbook_run_ended", on: `owl.playbook_run (ended_at) ${ENDED}` },
   { name: "schema_analysis_ended", on: `owl.schema_analysis (ended_at) ${ENDED}` },
+  { name: "schema_analysis_source", on: "owl.schema_analysis (data_source, ended_at) WHERE state = 'done'" },
   { name: "upload_completed", on: "owl.upload (completed_at) WHERE completed_at IS NOT NULL AND deleted_at IS NULL" },
   { name: "login_failure_at", on: "owl.login_failure (at)" },
   {

@@ -22,7 +22,8 @@ const ROWS = 500;
 const HEAVY = 50;
 const UPLOAD_HOURS = 48;
 const UNSENT_HOURS = 24;
-const OLD = "clock_timestamp() - make_interval(secs => $1::float8 / 1000)";
+// Of the statement, not of the clock: what may change from row to row is no bound of an index.
+const OLD = "statement_timestamp() - make_interval(secs => $1::float8 / 1000)";
 
 async function count(sql: Sql, text: string, values: readonly unknown[] = []): Promise<number> {
   return (await sql.query(text, values)).rowCount;
@@ -84,11 +85,11 @@ async function forgetDeltas(sql: Sql, ms: number): Promise<number> {
 function endIdleConversations(sql: Sql, ms: number): Promise<number> {
   return count(
     sql,
-    `UPDATE owl.conversation SET deleted_at = clock_timestamp() WHERE id IN (
+    `UPDATE owl.conversation SET deleted_at = clock_timestamp() WHERE id = ANY(ARRAY(
        SELECT c.id FROM owl.conversation c
         WHERE c.pinned_at IS NULL AND c.deleted_at IS NULL AND c.updated_at < ${OLD}
           AND NOT EXISTS (SELECT 1 FROM owl.turn t WHERE t.conversation_id = c.id AND t.state IN ('queued', 'running'))
-        ORDER BY c.updated_at LIMIT ${ROWS} FOR UPDATE SKIP LOCKED)`,
+        ORDER BY c.updated_at LIMIT ${ROWS} FOR UPDATE SKIP LOCKED))`,
     [ms],
   );
 }
@@ -97,17 +98,17 @@ function endIdleConversations(sql: Sql, ms: number): Promise<number> {
 async function eraseConversations(sql: Sql): Promise<number> {
   const turns = await count(
     sql,
-    `DELETE FROM owl.turn WHERE id IN (
+    `DELETE FROM owl.turn WHERE id = ANY(ARRAY(
        SELECT t.id FROM owl.conversation c JOIN owl.turn t ON t.conversation_id = c.id
-        WHERE c.deleted_at IS NOT NULL AND t.ended_at IS NOT NULL LIMIT ${HEAVY})`,
+        WHERE c.deleted_at IS NOT NULL AND t.ended_at IS NOT NULL LIMIT ${HEAVY}))`,
   );
   if (turns > 0) return turns;
   return count(
     sql,
-    `DELETE FROM owl.conversation WHERE id IN (
+    `DELETE FROM owl.conversation WHERE id = ANY(ARRAY(
        SELECT c.id FROM owl.conversation c WHERE c.deleted_at IS NOT NULL
           AND NOT EXISTS (SELECT 1 FROM owl.turn t WHERE t.conversation_id = c.id)
-        LIMIT ${ROWS} FOR UPDATE SKIP LOCKED)`,
+        LIMIT ${ROWS} FOR UPDATE SKIP LOCKED))`,
   );
 }
 
@@ -115,16 +116,17 @@ async function eraseConversations(sql: Sql): Promise<number> {
 function erasePlaybooks(sql: Sql): Promise<number> {
   return count(
     sql,
-    `DELETE FROM owl.playbook WHERE id IN (
+    `DELETE FROM owl.playbook WHERE id = ANY(ARRAY(
        SELECT p.id FROM owl.playbook p WHERE p.deleted_at IS NOT NULL
-          AND NOT EXISTS (SELECT 1 FROM owl.playbook_run r WHERE r.playbook_id = p.id) LIMIT ${ROWS})`,
+          AND NOT EXISTS (SELECT 1 FROM owl.playbook_run r WHERE r.playbook_id = p.id) LIMIT ${ROWS}))`,
   );
 }
 
 /** Transcriptions that `which` finds, with their segments; the rows of uploads that were kept for their sake alone too. */
 async function dropTranscriptions(sql: Sql, which: string, values: readonly unknown[]): Promise<number> {
   const { rows } = await sql.query<{ upload: string | null }>(
-    `DELETE FROM owl.transcription WHERE id IN (${which} LIMIT ${HEAVY}) RETURNING upload_id AS upload`,
+    `DELETE FROM owl.transcription WHERE id = ANY(ARRAY(${which} LIMIT ${HEAVY})) AND ended_at IS NOT NULL
+     RETURNING upload_id AS upload`,
     values,
   );
   const uploads = [...new Set(rows.flatMap(({ upload }) => upload ?? []))];
@@ -149,23 +151,25 @@ async function forgetBatches(sql: Sql, ms: number): Promise<number> {
   if (items > 0) return items;
   return count(
     sql,
-    `DELETE FROM owl.batch WHERE id IN (
+    `DELETE FROM owl.batch WHERE id = ANY(ARRAY(
        SELECT b.id FROM owl.batch b WHERE b.ended_at IS NOT NULL AND b.ended_at < ${OLD}
-          AND NOT EXISTS (SELECT 1 FROM owl.transcription t WHERE t.batch_id = b.id) LIMIT ${ROWS})`,
+          AND NOT EXISTS (SELECT 1 FROM owl.transcription t WHERE t.batch_id = b.id) LIMIT ${ROWS}))`,
     [ms],
   );
 }
 
 function forgetTranscriptions(sql: Sql, ms: number): Promise<number> {
-  const which = `SELECT id FROM owl.transcription WHERE batch_id IS NULL AND ended_at IS NOT NULL AND ended_at < ${OLD}`;
+  const which = `SELECT id FROM owl.transcription WHERE batch_id IS NULL AND ended_at IS NOT NULL AND ended_at < ${OLD}
+    ORDER BY ended_at`;
   return dropTranscriptions(sql, which, [ms]);
 }
 
 function forgetRuns(sql: Sql, ms: number): Promise<number> {
   return count(
     sql,
-    `DELETE FROM owl.playbook_run WHERE id IN (
-       SELECT id FROM owl.playbook_run WHERE ended_at IS NOT NULL AND ended_at < ${OLD} LIMIT ${HEAVY})`,
+    `DELETE FROM owl.playbook_run WHERE id = ANY(ARRAY(
+       SELECT id FROM owl.playbook_run WHERE ended_at IS NOT NULL AND ended_at < ${OLD}
+        ORDER BY ended_at LIMIT ${HEAVY}))`,
     [ms],
   );
 }
@@ -174,10 +178,11 @@ function forgetRuns(sql: Sql, ms: number): Promise<number> {
 function forgetAnalyses(sql: Sql, ms: number): Promise<number> {
   return count(
     sql,
-    `DELETE FROM owl.schema_analysis WHERE id IN (
+    `DELETE FROM owl.schema_analysis WHERE id = ANY(ARRAY(
        SELECT a.id FROM owl.schema_analysis a WHERE a.ended_at IS NOT NULL AND a.ended_at < ${OLD}
-          AND (a.state <> 'done' OR EXISTS (SELECT 1 FROM owl.schema_analysis n WHERE n.state = 'done'
-                AND n.data_source = a.data_source AND n.ended_at > a.ended_at)) LIMIT ${HEAVY})`,
+          AND (a.state <> 'done' OR a.ended_at < (SELECT n.ended_at FROM owl.schema_analysis n
+                WHERE n.state = 'done' AND n.data_source = a.data_source ORDER BY n.ended_at DESC LIMIT 1))
+        ORDER BY a.ended_at LIMIT ${HEAVY}))`,
     [ms],
   );
 }
@@ -210,7 +215,7 @@ async function forgetAudit(sql: Sql, ms: number): Promise<number> {
   );
   return count(
     sql,
-    `DELETE FROM owl.audit WHERE id IN (SELECT id FROM owl.audit WHERE at < ${OLD} ORDER BY at LIMIT ${ROWS})`,
+    `DELETE FROM owl.audit WHERE id = ANY(ARRAY(SELECT id FROM owl.audit WHERE at < ${OLD} ORDER BY at LIMIT ${ROWS}))`,
     [ms],
   );
 }
@@ -231,8 +236,8 @@ const OWNED: readonly ((sql: Sql, id: string) => Promise<number>)[] = [
   (sql, id) =>
     count(
       sql,
-      `UPDATE owl.conversation SET deleted_at = clock_timestamp() WHERE id IN (
-         SELECT id FROM owl.conversation WHERE account_id = $1 AND deleted_at IS NULL LIMIT ${ROWS})`,
+      `UPDATE owl.conversation SET deleted_at = clock_timestamp() WHERE id = ANY(ARRAY(
+         SELECT id FROM owl.conversation WHERE account_id = $1 AND deleted_at IS NULL LIMIT ${ROWS}))`,
       [id],
     ),
   (sql, id) =>
@@ -241,8 +246,8 @@ const OWNED: readonly ((sql: Sql, id: string) => Promise<number>)[] = [
     (table) => (sql: Sql, id: string) =>
       count(
         sql,
-        `DELETE FROM owl.${table} WHERE id IN (
-           SELECT id FROM owl.${table} WHERE account_id = $1 AND ended_at IS NOT NULL LIMIT ${HEAVY})`,
+        `DELETE FROM owl.${table} WHERE id = ANY(ARRAY(
+           SELECT id FROM owl.${table} WHERE account_id = $1 AND ended_at IS NOT NULL LIMIT ${HEAVY}))`,
         [id],
       ),
   ),
@@ -278,7 +283,7 @@ export async function listOrphanedJobs(sql: Sql): Promise<readonly { readonly ki
 /** Files that no row stands for any more, for a minute: whoever was just writing one was refused by then. */
 export async function listDiscardedFiles(sql: Sql): Promise<readonly string[]> {
   const { rows } = await sql.query<{ id: string }>(
-    `SELECT upload_id AS id FROM owl.discarded_file WHERE at < clock_timestamp() - interval '1 minute' LIMIT ${ROWS}`,
+    `SELECT upload_id AS id FROM owl.discarded_file WHERE at < statement_timestamp() - interval '1 minute' LIMIT ${ROWS}`,
   );
   return rows.map(({ id }) => id);
 }
@@ -292,7 +297,7 @@ export async function noteFilesGone(sql: Sql, ids: readonly string[]): Promise<v
 export async function takeSweepLease(sql: Sql, holder: string, forMs: number): Promise<boolean> {
   const { rowCount } = await sql.query(
     `UPDATE owl.sweep SET holder = $1, held_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
-      WHERE name = 'all' AND (holder = $1 OR held_until IS NULL OR held_until < clock_timestamp())`,
+      WHERE name = 'all' AND (holder = $1 OR held_until IS NULL OR held_until < statement_timestamp())`,
     [holder, forMs],
   );
   return rowCount === 1;

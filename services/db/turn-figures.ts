@@ -17,7 +17,7 @@ interface TurnFigure {
 const MEASURED = 20_000;
 
 const ENDED = `(SELECT state, ended_at, claimed_at, created_at FROM owl.turn
-   WHERE ended_at > clock_timestamp() - make_interval(secs => $1::float8 / 1000)
+   WHERE ended_at > statement_timestamp() - make_interval(secs => $1::float8 / 1000)
    ORDER BY ended_at DESC LIMIT ${MEASURED}) t`;
 
 /**

@@ -201,7 +201,7 @@ export async function endQueuedTurn(sql: Sql, id: string, ending: TurnEnding): P
 /** Queued turns past their claim deadline by the database's clock, oldest first. */
 export async function findUnclaimedTurns(sql: Sql, limit: number): Promise<readonly string[]> {
   const { rows } = await sql.query<{ id: string }>(
-    `SELECT id FROM owl.turn WHERE state = 'queued' AND claim_deadline_at <= clock_timestamp()
+    `SELECT id FROM owl.turn WHERE state = 'queued' AND claim_deadline_at <= statement_timestamp()
       ORDER BY claim_deadline_at LIMIT $1`,
     [limit],
   );
@@ -240,7 +240,7 @@ export async function listTurns(
                       UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS characters
                FROM (SELECT id, created_at, text, answer FROM owl.turn
                       WHERE conversation_id = $1 AND ${beforeText("created_at", "id", "$2", "$3")}
-                      ORDER BY created_at DESC, id DESC LIMIT $4 + 1) some
+                      ORDER BY created_at DESC, id DESC LIMIT $4 + 1) AS recent
              WINDOW newest AS (ORDER BY created_at DESC, id DESC)) p
        JOIN owl.turn t ON t.id = p.id ${TURN_EVENTS}
       WHERE p.n <= $4 AND p.characters < ${PAGE_CHARACTERS} ORDER BY p.n`,

@@ -106,9 +106,9 @@ export async function deleteUpload(sql: Sql, id: string, accountId: string): Pro
 /** Deletes unfinished uploads nobody has touched for `hours`, at most `limit`; answers how many. */
 export async function expireUploads(sql: Sql, hours: number, limit: number): Promise<number> {
   const { rowCount } = await sql.query(
-    `DELETE FROM owl.upload WHERE id IN (
+    `DELETE FROM owl.upload WHERE id = ANY(ARRAY(
        SELECT id FROM owl.upload WHERE completed_at IS NULL AND deleted_at IS NULL
-          AND moved_at < clock_timestamp() - make_interval(hours => $1) LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+          AND moved_at < statement_timestamp() - make_interval(hours => $1) LIMIT $2 FOR UPDATE SKIP LOCKED))`,
     [hours, limit],
   );
   return rowCount;
