@@ -15,7 +15,7 @@ export interface FoundConversations {
   readonly isWhole: boolean;
 }
 
-export type ConversationSearch = ConversationQuery & {
+type ConversationSearch = ConversationQuery & {
   /** Not empty. */
   readonly words: string;
 };
@@ -63,8 +63,7 @@ async function byIndex(sql: Sql, search: ConversationSearch): Promise<readonly C
   return rows;
 }
 
-/** Exported for the test that reads its plan. */
-export const SEARCH_TEXT = `WITH hits AS MATERIALIZED (
+const SEARCH_TEXT = `WITH hits AS MATERIALIZED (
     (SELECT t.conversation_id FROM owl.turn t
       WHERE t.account_id = $1 AND t.ended_at IS NOT NULL AND (t.text ILIKE $6 OR t.answer ILIKE $6) LIMIT ${MOST_HITS})
     UNION
@@ -74,7 +73,7 @@ export const SEARCH_TEXT = `WITH hits AS MATERIALIZED (
    WHERE ${LISTED_WHERE} AND (c.title ILIKE $6 OR c.id IN (SELECT conversation_id FROM hits))
    ORDER BY c.updated_at DESC, c.id DESC LIMIT $5`;
 
-export function searchValues(search: ConversationSearch): unknown[] {
+function searchValues(search: ConversationSearch): unknown[] {
   const { accountId, archived, before, limit, words } = search;
   return [accountId, archived, ...beforeValues(before), limit + 1, patternOf(words)];
 }

@@ -5,7 +5,7 @@
 
 import pg from "pg";
 
-export interface LateIndex {
+interface LateIndex {
   readonly name: string;
   /** What follows CREATE INDEX … ON. */
   readonly on: string;
@@ -57,7 +57,7 @@ export const LATE_INDEXES: readonly LateIndex[] = [
   },
 ];
 
-export interface BuiltIndexes {
+interface BuiltIndexes {
   readonly built: readonly string[];
   /** What could not be built, and why. */
   readonly refused: readonly { readonly name: string; readonly error: unknown }[];

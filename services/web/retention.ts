@@ -22,7 +22,7 @@ import {
 } from "../db/retention.ts";
 import { askToStop } from "./job-requests.ts";
 
-export interface Retention {
+interface Retention {
   start(): void;
   stop(): Promise<void>;
   /** Erases what was deleted; false: another process sweeps. */
@@ -39,7 +39,7 @@ const SHARE_MS = 20_000;
 /** Between two steps, so that a backlog does not take the disk from everybody. */
 const PAUSE_MS = 20;
 
-export interface RetentionParts {
+interface RetentionParts {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Logger;
