@@ -9,7 +9,7 @@ import { useStore } from "../store.ts";
 import { t } from "../text/text.ts";
 import { AttachedFiles } from "./attached-files.tsx";
 import { Composer, offered } from "./composer.tsx";
-import { holdConversation, type OpenConversation, readConversation, stopTurn } from "./conversation.ts";
+import { holdConversation, type OpenConversation, readConversation, readEarlier, stopTurn } from "./conversation.ts";
 import { ConversationHead } from "./conversation-head.tsx";
 import { attachFiles } from "./draft-files.ts";
 import { useFileDrop } from "./file-drop.ts";
@@ -17,7 +17,7 @@ import { ask, askAgain, type Outgoing, outbox, withdraw } from "./outbox.ts";
 import { Turn } from "./turn.tsx";
 import { markSeen } from "./unread.ts";
 
-const BEGINNING: OpenConversation = { id: "", load: "ready", title: "", turns: [] };
+const BEGINNING: OpenConversation = { id: "", load: "ready", title: "", turns: [], earlier: null };
 const FOLLOW_PX = 40;
 const emptyStore = { get: () => BEGINNING, set: () => undefined, subscribe: () => () => undefined };
 
@@ -62,6 +62,11 @@ export function ChatPage({ id }: { readonly id: string | null }): VNode {
             <Failure text={t("chat.failed")} onRetry={() => id !== null && void readConversation(id)} />
           )}
           {isNew && <Beginning onPick={(text) => offered.set({ text })} />}
+          {shown.earlier !== null && id !== null && (
+            <button type="button" class="earlier" onClick={() => void readEarlier(id).catch(() => undefined)}>
+              {t("chat.earlier")}
+            </button>
+          )}
           {shown.turns.map((turn) => (
             <Turn
               key={turn.id}

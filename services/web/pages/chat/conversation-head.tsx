@@ -10,7 +10,7 @@ import { saveFile } from "../parts/save-file.ts";
 import { go } from "../routes.ts";
 import { useStore } from "../store.ts";
 import { t } from "../text/text.ts";
-import { forgetConversation, holdConversation, type OpenConversation } from "./conversation.ts";
+import { forgetConversation, holdConversation, type OpenConversation, readEarlier } from "./conversation.ts";
 import { changeConversation, conversationList, deleteConversation, renameConversation } from "./conversation-list.ts";
 
 export function ConversationHead({ conversation }: { readonly conversation: OpenConversation }): VNode {
@@ -24,7 +24,9 @@ export function ConversationHead({ conversation }: { readonly conversation: Open
     act.catch((error: unknown) => setFailed(failureText(error)));
   };
 
-  function exportAll(): void {
+  async function exportAll(): Promise<void> {
+    while (await readEarlier(conversation.id));
+    const { turns } = holdConversation(conversation.id).get();
     const words = {
       question: t("export.question"),
       answer: t("export.answer"),
@@ -42,7 +44,7 @@ export function ConversationHead({ conversation }: { readonly conversation: Open
         .replace(/[^\p{L}\p{N} _-]+/gu, "")
         .slice(0, 60)
         .trim() || "conversation";
-    saveFile(`${name}.md`, conversationMarkdown(title, conversation.turns, words), "text/markdown");
+    saveFile(`${name}.md`, conversationMarkdown(title, turns, words), "text/markdown");
   }
 
   return (
@@ -62,7 +64,7 @@ export function ConversationHead({ conversation }: { readonly conversation: Open
             {listed.archived ? t("chat.unarchive") : t("chat.archive")}
           </button>
         )}
-        <button type="button" onClick={exportAll}>
+        <button type="button" onClick={() => attempt(exportAll())}>
           {t("chat.export")}
         </button>
         <button type="button" class="danger" onClick={() => setDialog("delete")}>

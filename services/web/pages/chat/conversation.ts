@@ -26,6 +26,8 @@ export interface OpenConversation {
   readonly load: "loading" | "ready" | "failed" | "missing";
   readonly title: string;
   readonly turns: readonly TurnView[];
+  /** The mark of the turns before those; null: these are the first ones. */
+  readonly earlier: string | null;
 }
 
 /** Conversations seen in this tab, by id. */
@@ -48,14 +50,14 @@ export function onTurnEnded(run: (turn: TurnView, title: string) => void): void 
 export function holdConversation(id: string): Store<OpenConversation> {
   const known = held.get(id);
   if (known) return known;
-  const store = createStore<OpenConversation>({ id, load: "loading", title: "", turns: [] });
+  const store = createStore<OpenConversation>({ id, load: "loading", title: "", turns: [], earlier: null });
   held.set(id, store);
   return store;
 }
 
 /** A conversation made here just now: empty, nothing to read. */
 export function beginConversation(id: string, title: string): void {
-  holdConversation(id).set({ id, load: "ready", title, turns: [] });
+  holdConversation(id).set({ id, load: "ready", title, turns: [], earlier: null });
 }
 
 export function forgetConversation(id: string): void {
@@ -68,7 +70,11 @@ export async function readConversation(id: string): Promise<void> {
   await liveReady();
   try {
     const json = await call<ConversationWithTurns>(`/api/conversations/${id}`);
-    const known = new Map(store.get().turns.map((turn) => [turn.id, turn]));
+    const before = store.get();
+    const known = new Map(before.turns.map((turn) => [turn.id, turn]));
+    // Older pages that were read stay, when this one joins on to what is shown.
+    const joint = before.turns.findIndex(({ id }) => id === json.turns[0]?.id);
+    const older = before.turns.slice(0, Math.max(0, joint));
     const turns = json.turns.map((turn) => {
       const view = viewOfTurn(turn);
       const old = known.get(turn.id);
@@ -78,13 +84,29 @@ export async function readConversation(id: string): Promise<void> {
     });
     // A turn accepted while the answer was under way is younger than all of it.
     for (const turn of known.values()) if (!hasEnded(turn.state)) turns.push(turn);
-    store.set({ id, load: "ready", title: json.title, turns });
+    const earlier = older.length > 0 ? before.earlier : json.earlier;
+    store.set({ id, load: "ready", title: json.title, turns: [...older, ...turns], earlier });
     noteConversation(id, { title: json.title, turnState: json.turnState });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const missing = error.status === 404 || error.status === 400;
     store.set((now) => (now.load === "ready" && !missing ? now : { ...now, load: missing ? "missing" : "failed" }));
   }
+}
+
+/** Reads the turns before those shown; answers whether there are still earlier ones. Throws as `call` does. */
+export async function readEarlier(id: string): Promise<boolean> {
+  const store = holdConversation(id);
+  const { earlier } = store.get();
+  if (earlier === null) return false;
+  const json = await call<ConversationWithTurns>(`/api/conversations/${id}?before=${encodeURIComponent(earlier)}`);
+  store.set((now) => {
+    if (now.earlier !== earlier) return now;
+    const known = new Set(now.turns.map((turn) => turn.id));
+    const older = json.turns.filter((turn) => !known.has(turn.id)).map(viewOfTurn);
+    return { ...now, turns: [...older, ...now.turns], earlier: json.earlier };
+  });
+  return store.get().earlier !== null;
 }
 
 /** While a question is being sent, an unknown turn of that conversation is its echo. */

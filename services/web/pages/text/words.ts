@@ -120,6 +120,7 @@ export const words = {
   "chat.listFailed": ["The chats could not be loaded.", "대화 목록을 불러오지 못했습니다."],
   "chat.failed": ["This chat could not be loaded.", "대화를 불러오지 못했습니다."],
   "chat.missing": ["This chat is not here", "대화를 찾을 수 없습니다"],
+  "chat.earlier": ["Show earlier turns", "이전 대화 더 보기"],
   "chat.missingText": ["It was deleted, or it belongs to another account.", "삭제되었거나 다른 계정의 대화입니다."],
   "chat.latest": ["Jump to the latest", "맨 아래로"],
   "chat.welcome": ["What would you like to know?", "무엇이 궁금하신가요?"],
