@@ -7,7 +7,7 @@ import { beforeValues, cursorText } from "./keyset.ts";
 import { SEARCH_INDEX } from "./late-indexes.ts";
 import type { Database, Sql } from "./pool.ts";
 
-export interface FoundConversations {
+interface FoundConversations {
   readonly rows: readonly ConversationListRow[];
   /** The mark to go on from; null: there is nothing further back. */
   readonly next: { readonly cursor: string; readonly id: string } | null;
