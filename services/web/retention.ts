@@ -20,7 +20,7 @@ import {
   type Sweep,
   takeSweepLease,
 } from "../db/retention.ts";
-import { askToStop } from "./job-requests.ts";
+import { stopRow } from "../db/stops.ts";
 
 interface Retention {
   start(): void;
@@ -99,7 +99,7 @@ export function createRetention(parts: RetentionParts): Retention {
 
   async function stopOrphans(): Promise<number> {
     const jobs = await listOrphanedJobs(db);
-    for (const { kind, id } of jobs) await db.transaction((sql) => askToStop(sql, kind, id));
+    for (const { kind, id } of jobs) await db.transaction((sql) => stopRow(sql, kind, id));
     return jobs.length;
   }
 
