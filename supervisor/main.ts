@@ -17,6 +17,7 @@ import { makeHome, toldByDisk } from "./state/home.ts";
 import { takeOwnerLock } from "./state/owner-lock.ts";
 import { matchListeners, takeListenFds } from "./systemd/listen-fds.ts";
 import { createSystemdNotify, takeSystemdEnvironment } from "./systemd/notify.ts";
+import { endTrial } from "./updates/trial.ts";
 
 const { version } = JSON.parse(readFileSync(join(CODE_ROOT, "package.json"), "utf8")) as { version: string };
 const SAME_CTRL_C_MS = 600;
@@ -51,6 +52,8 @@ async function run(): Promise<number> {
     );
   }
   const ending = Promise.withResolvers<"stop" | "reexec">();
+  const onTrial = environment.OWL_TRIAL === "1";
+  delete environment.OWL_TRIAL;
   const adminPassword = environment.OWL_ADMIN_PASSWORD || null;
   delete environment.OWL_ADMIN_PASSWORD;
   const daemon = createDaemon({
@@ -80,6 +83,11 @@ async function run(): Promise<number> {
   });
   process.on("SIGHUP", () => void daemon.reload());
   await daemon.start();
+  // Up: the launcher counts no more, and starts us once more without watching.
+  if (onTrial) {
+    endTrial(paths);
+    ending.resolve("reexec");
+  }
   await notify.ready("Adopted and listening");
   const how = await Promise.race([ending.promise, daemon.broken]).catch(async (error: unknown) => {
     await daemon.stop();

@@ -152,6 +152,7 @@ export const words = {
         replace: "교체",
         confirm: "확인",
         switch: "전환",
+        trial: "시험 시작",
         prune: "정리",
         drainBack: "되돌림: 비움",
         closeBack: "되돌림: 닫음",

@@ -1,10 +1,10 @@
 // The course of an update or rollback: a document, its present step, and what follows a step's success or failure.
 // Pure. Every step may be taken again after a kill in its middle; `afterStep` is all the runner asks.
 //
-//   stage preflight compare [migrate] [drain] [close copy migrateClosed] replace confirm switch prune     -> succeeded
+//   stage preflight compare [migrate] [drain] [close copy migrateClosed] replace confirm switch trial prune   -> succeeded
 //   up to compare and migrate failed: nothing was touched                                                 -> failed
 //   drain .. migrateClosed failed: back = the old workers (and web) start again                           -> failed
-//   replace, confirm, switch failed: back = old code by surge, or closed, the copy restored, old code     -> failed
+//   replace .. trial failed: back = old code by surge, or closed, the copy restored, old code     -> failed
 
 import type { Recorded } from "./text/text.ts";
 import type { UpdatePlanned, UpdateStepName } from "./update-plan.ts";
@@ -62,10 +62,10 @@ type Next = { readonly next: "step"; readonly step: CourseStep } | ({ readonly n
  */
 export function courseSteps(course: UpdateCourse): readonly CourseStep[] {
   if (course.kind === "rollback") {
-    if (course.ownServices) return ["preflight", "switch", "prune"];
+    if (course.ownServices) return ["preflight", "switch", "trial", "prune"];
     return course.restoreFrom === null
-      ? ["preflight", "drain", "replace", "confirm", "switch", "prune"]
-      : ["preflight", "drain", "close", "copy", "restore", "replace", "confirm", "switch", "prune"];
+      ? ["preflight", "drain", "replace", "confirm", "switch", "trial", "prune"]
+      : ["preflight", "drain", "close", "copy", "restore", "replace", "confirm", "switch", "trial", "prune"];
   }
   return course.plan?.steps ?? ["stage", "preflight", "compare"];
 }
@@ -101,7 +101,7 @@ export function isBack(course: UpdateCourse): boolean {
 }
 
 const UNTOUCHED: readonly CourseStep[] = ["stage", "preflight", "compare", "migrate"];
-/** `current` points to the new release; what fails then is said, not undone. */
+/** The new owld is up; what fails then is said, not undone. */
 const SETTLED: readonly CourseStep[] = ["prune"];
 
 /** The steps back from where `course` is (its forward step while `failure` is being set). */
@@ -132,6 +132,6 @@ export function holds(course: UpdateCourse): { readonly workers: boolean; readon
 
 /** The release whose code new instances get at this step. */
 export function servingRelease(course: UpdateCourse): ReleaseRef {
-  const forward: readonly CourseStep[] = ["replace", "confirm", "switch", "prune"];
+  const forward: readonly CourseStep[] = ["replace", "confirm", "switch", "trial", "prune"];
   return forward.includes(course.step) && course.to !== null && !isBack(course) ? course.to : course.from;
 }

@@ -64,6 +64,7 @@ export const UPDATE_STEPS = [
   "replace",
   "confirm",
   "switch",
+  "trial",
   "prune",
 ] as const;
 export type UpdateStepName = (typeof UPDATE_STEPS)[number];
@@ -102,7 +103,7 @@ export function planUpdate(facts: UpdateFacts, text: Text): UpdatePlanned | Upda
 }
 
 /** Owl itself under a team's own services: no process of theirs, no row and no schema is touched. */
-const OWN_STEPS = ["stage", "preflight", "compare", "switch", "prune"] as const satisfies UpdateStepName[];
+const OWN_STEPS = ["stage", "preflight", "compare", "switch", "trial", "prune"] as const satisfies UpdateStepName[];
 
 function ownPlan(overlapAsked: boolean): UpdatePlanned | UpdateRefused {
   if (overlapAsked)
@@ -192,7 +193,7 @@ function hasNewFormat({ from, to }: Pick<UpdateFacts, "from" | "to">, kind: JobK
 
 function steps(overlap: boolean, schema: UpdateSchema): UpdateStepName[] {
   const before: UpdateStepName[] = ["stage", "preflight", "compare"];
-  const after: UpdateStepName[] = ["replace", "confirm", "switch", "prune"];
+  const after: UpdateStepName[] = ["replace", "confirm", "switch", "trial", "prune"];
   if (schema === "incompatible") return [...before, "drain", "close", "copy", "migrateClosed", ...after];
   // `migrate` also when nothing is pending: the new release's queues must be there before its first process.
   return [...before, "migrate", ...(overlap ? [] : (["drain"] as const)), ...after];

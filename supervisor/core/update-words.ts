@@ -61,6 +61,8 @@ export function stepNote(step: CourseStep, plan: UpdatePlanned | null, facts: Pl
       return steps.confirm(atMost(facts.confirmMs, text));
     case "switch":
       return facts.bundled ? steps.switch(to) : steps.switchOwn(to);
+    case "trial":
+      return steps.trial;
     case "prune":
       return steps.prune;
     default:

@@ -48,9 +48,13 @@ function currentLink(paths: HomePaths): string {
   return join(paths.home, "current");
 }
 
-/** Points `current` at `path`; on the disk, power cut or not, when it returns. */
-export function switchCurrent(paths: HomePaths, path: string): void {
+/** Points `current` at `path` (null: no link); on the disk, power cut or not, when it returns. */
+export function switchCurrent(paths: HomePaths, path: string | null): void {
   const link = currentLink(paths);
+  if (path === null) {
+    rmSync(link, { force: true });
+    return;
+  }
   if (safeReadlink(link) === path) return;
   const fresh = `${link}.new`;
   rmSync(fresh, { force: true });

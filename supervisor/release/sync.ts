@@ -1,6 +1,7 @@
 // What a release needs to have on the disk before something points to it: a power cut keeps renames in no order.
 
-import { closeSync, fsyncSync, openSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
 import { execa } from "execa";
 
 /** Everything written below `path` so far is on its disk. A file system that cannot say so is no failure. */
@@ -17,4 +18,17 @@ export function syncDirectory(path: string): void {
   } finally {
     closeSync(directory);
   }
+}
+
+/** `text` becomes the whole of `path`, or nothing changes; on the disk when it returns. */
+export function replaceFile(path: string, text: string): void {
+  const fresh = openSync(`${path}.new`, "w", 0o600);
+  try {
+    writeSync(fresh, text);
+    fsyncSync(fresh);
+  } finally {
+    closeSync(fresh);
+  }
+  renameSync(`${path}.new`, path);
+  syncDirectory(dirname(path));
 }

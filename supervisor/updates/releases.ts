@@ -2,12 +2,14 @@
 // Invariant: what it touches of the rest of owld goes through `world`: code, holds and targets, never processes.
 
 import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { realpathSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config, ServiceConfig } from "../../config/config.ts";
 import type { PreflightLine, Rollout, RolloutRequest, Status, WorkerStatus } from "../../config/control-api.ts";
-import { asError, invariant } from "../../config/errors.ts";
+import { asError, invariant, OwlError } from "../../config/errors.ts";
 import type { HomePaths } from "../../config/home.ts";
 import { CODE_ROOT } from "../../config/load.ts";
 import type { Clock, Random } from "../../config/time.ts";
@@ -34,6 +36,7 @@ import { createUpdates, type Updates } from "./request.ts";
 import { createUpdateRunner } from "./runner.ts";
 import { askThroughProxy } from "./smoke.ts";
 import { createUpdateSteps } from "./steps.ts";
+import { beginTrial, endTrial, knowsTrial, readTrial } from "./trial.ts";
 
 export interface ReleaseParts {
   readonly clock: Clock;
@@ -87,6 +90,7 @@ const RETRY_AFTER_S = 10;
 
 export function createReleases(parts: ReleaseParts): Releases {
   const { clock, store, log, paths, database, book } = parts;
+  const recorded = parts.record.recorded.update;
   const ledger = createReleaseLedger(store);
   const running: ReleaseRef = { version: parts.version, path: CODE_ROOT };
   let board: Board | null = null;
@@ -155,9 +159,37 @@ export function createReleases(parts: ReleaseParts): Releases {
       signal,
     });
 
-  function settle(course: UpdateCourse): void {
-    invariant(course.to !== null, "a release serves before it is settled");
-    switchCurrent(paths, course.to.path);
+  function switchTo({ from, to }: UpdateCourse): void {
+    invariant(to !== null, "a release serves before it is current");
+    // Taken again it keeps the record: `current` may name the new release already.
+    if (running.path === to.path || !knowsTrial(to)) endTrial(paths);
+    else if (readTrial(paths)?.to !== realpathSync(to.path)) beginTrial(paths, from, to);
+    switchCurrent(paths, to.path);
+  }
+
+  /** Taken by the old owld, which makes room, and again by the next one, whichever the launcher started. */
+  async function standTrial({ id, from, to }: UpdateCourse, say: (message: string) => void, signal: AbortSignal) {
+    invariant(to !== null, "a release serves before its owld is on trial");
+    const trial = readTrial(paths);
+    if (running.path === to.path || trial === null) return;
+    if (trial.starts > 0) {
+      switchCurrent(paths, trial.back === "" ? null : trial.back);
+      throw new OwlError("update.trial", recorded.trialFailed(to.version, trial.ends.join("; ")));
+    }
+    if (wokeIn?.id === id && wokeIn.step === "trial") {
+      // Started again, but not through `current`: by a checkout, or a path of one's own.
+      say(recorded.notThroughCurrent(from.version));
+      return;
+    }
+    say(recorded.trialBegins(to.version));
+    parts.reexec();
+    // The next owld takes this step again; here it never ends.
+    if (!signal.aborted) await once(signal, "abort");
+    signal.throwIfAborted();
+  }
+
+  function note(course: UpdateCourse): void {
+    invariant(course.to !== null, "a release serves before it is on record");
     const before = course.kind === "rollback" ? null : course.from;
     const known = ledger.all().find(({ version }) => version === course.to?.version);
     ledger.add({
@@ -195,8 +227,11 @@ export function createReleases(parts: ReleaseParts): Releases {
       database: () => database.updates(),
       smoke: (signal) => askThroughProxy(parts.config().proxy, signal),
       tail: createInstanceLogs({ directory: paths.logs, clock, living: () => new Set() }).tail,
-      settle,
+      switchTo,
+      trial: standTrial,
       async prune(course) {
+        note(course);
+        endTrial(paths);
         const inUse = [course.from.version, ...book.all().map(({ release }) => release)];
         const gone = await pruneReleases(paths, ledger, inUse);
         await keepCopies(course.copy);
@@ -204,6 +239,7 @@ export function createReleases(parts: ReleaseParts): Releases {
       },
     }),
     async discard(course, { isWhole }) {
+      endTrial(paths);
       if (!isWhole && course.copy !== null) keepForRescue(course.id, course.copy);
       await keepCopies(null);
       // Half-way something of it may run; past `switch` it is what runs, whatever failed after it.
@@ -238,6 +274,8 @@ export function createReleases(parts: ReleaseParts): Releases {
     await database.updates().keepCopies(named.filter((path) => path !== null));
   }
 
+  /** The course this owld found when it started. */
+  const wokeIn = runner.course();
   const serving = (): ReleaseRef => runner.serving() ?? running;
 
   const updates = createUpdates({

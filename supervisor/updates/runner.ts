@@ -119,7 +119,7 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
 
   /** A person may turn it back between two steps, as long as the new release is not `current`. */
   function cancelled(present: UpdateCourse): boolean {
-    const settled: readonly CourseStep[] = ["switch", "prune"];
+    const settled: readonly CourseStep[] = ["switch", "trial", "prune"];
     return rollouts.facts()?.cancelled === true && !isBack(present) && !settled.includes(present.step);
   }
 

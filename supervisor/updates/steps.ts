@@ -40,7 +40,10 @@ interface UpdateStepParts {
   readonly tail: (instance: string, lines: number) => Promise<readonly string[]>;
   /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
-  readonly settle: (course: UpdateCourse) => void;
+  /** Makes the release current, its owld on trial. */
+  readonly switchTo: (course: UpdateCourse) => void;
+  /** Starts the new owld, which takes this step again; resolves in it, throws in the old one with why it is back. */
+  readonly trial: (course: UpdateCourse, say: (message: string) => void, signal: AbortSignal) => Promise<void>;
   readonly prune: (course: UpdateCourse) => Promise<readonly string[]>;
 }
 
@@ -264,7 +267,11 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
       return undefined;
     },
     async switch(course) {
-      parts.settle(course);
+      parts.switchTo(course);
+      return undefined;
+    },
+    async trial(course, say, signal) {
+      await parts.trial(course, say, signal);
       return undefined;
     },
     async prune(course, say) {

@@ -225,6 +225,18 @@ export const recordedWords = {
     ],
     notAllReady: ["not every instance stayed ready.", "모든 인스턴스가 준비된 상태를 유지하지는 못했습니다."],
     silent: (id: string) => [`${id} gives no sign of life.`, `${id}의 심장 박동이 없습니다.`],
+    trialBegins: (version: string) => [
+      `owld ${version} starts; not up by its third start, the one before it comes back`,
+      `owld ${version} 시작; 세 번 안에 올라오지 못하면 이전 owld로 되돌아감`,
+    ],
+    trialFailed: (version: string, ends: string) => [
+      `The owld of ${version} did not come up: ${ends}.`,
+      `${version}의 owld가 올라오지 못했습니다: ${ends}.`,
+    ],
+    notThroughCurrent: (version: string) => [
+      `owld was started again as ${version}, not through current: the new one was not tried`,
+      `owld가 current를 거치지 않고 ${version}(으)로 다시 시작되어 새 owld는 시험되지 않음`,
+    ],
     copyKept: (copy: string) => [
       `The copy of the database from before the update stays at ${copy}.`,
       `업데이트 전 데이터베이스의 복사본을 ${copy}에 남겨 둡니다.`,

@@ -180,9 +180,13 @@ export const words = {
         `current points to ${to}; your services are not touched`,
         `current가 ${to}을(를) 가리킴; 서비스는 건드리지 않음`,
       ],
+      trial: [
+        "owld starts again on the new release; not up by its third start, everything goes back",
+        "owld가 새 릴리스로 다시 시작함; 세 번 안에 올라오지 못하면 모두 되돌림",
+      ],
       prune: [
-        "older releases beyond three go; then owld itself starts again, and the proxy when its code changed",
-        "릴리스는 셋만 남기고 오래된 것을 지움; 그 뒤 owld가 다시 시작하고, 코드가 바뀌었으면 프록시도 교체함",
+        "older releases beyond three go; the proxy is replaced when its code changed",
+        "릴리스는 셋만 남기고 오래된 것을 지움; 코드가 바뀌었으면 프록시도 교체함",
       ],
     },
     same: (version: string) => [`${version} is what runs already.`, `${version}이(가) 이미 실행 중입니다.`],

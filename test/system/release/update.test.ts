@@ -1,7 +1,7 @@
 // Updates of the bundled application as operators see them: real owld, PostgreSQL, web and workers; releases made of
 // this very checkout.
 
-import { chmodSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -12,7 +12,7 @@ const ROOT = new URL("../../..", import.meta.url).pathname;
 const BOUND_MS = 240_000;
 
 let releases: string;
-const path = { good: "", crashing: "", incompatible: "", broken: "", stuck: "" };
+const path = { good: "", crashing: "", incompatible: "", broken: "", stuck: "", noOwld: "" };
 beforeAll(async () => {
   releases = mkdtempSync(join(tmpdir(), "owl-releases-"));
   chmodSync(releases, 0o755);
@@ -30,6 +30,9 @@ beforeAll(async () => {
   path.crashing = await makeRelease(releases, "9.0.2", { "services/web/main.ts": crash });
   path.incompatible = await makeRelease(releases, "9.0.3", incompatible);
   path.broken = await makeRelease(releases, "9.0.4", { ...incompatible, "services/web/main.ts": crash });
+  path.noOwld = await makeRelease(releases, "9.0.6", {
+    "supervisor/main.ts": `if (!process.argv.includes("--version")) throw new Error("no owld today");\n`,
+  });
   path.stuck = await makeRelease(releases, "9.0.5", failing);
 }, BOUND_MS);
 afterAll(() => rmSync(releases, { recursive: true, force: true }));
@@ -67,6 +70,28 @@ describe("an update", () => {
         ({ state, release }) => state === "steady" && release.version === before.release.version,
       );
       expect(releasesOf(returned)).toEqual([before.release.version]);
+      expect(await visits.stop()).toEqual([]);
+    },
+    BOUND_MS,
+  );
+
+  test(
+    "to a release whose owld does not come up is undone by the launcher, and the owld before it says why",
+    async () => {
+      const owl = await install();
+      const before = await owl.status();
+      const visits = visitor(owl.port);
+      const done = await owl.ctl("update", path.noOwld, "--yes", "--json");
+      expect(done.code, done.err + done.out).toBe(1);
+      expect(done.err + done.out).toMatch(
+        /owld of 9\.0\.6 did not come up: exited with 1; exited with 1; exited with 1/,
+      );
+      const after = await owl.until(({ state }) => state === "steady");
+      expect(after.release.version).toBe(before.release.version);
+      expect(releasesOf(after)).toEqual([before.release.version]);
+      expect(readdirSync(join(owl.home, "releases"))).toEqual([]);
+      expect(existsSync(join(owl.home, "current"))).toBe(false);
+      expect(existsSync(join(owl.home, "trial"))).toBe(false);
       expect(await visits.stop()).toEqual([]);
     },
     BOUND_MS,

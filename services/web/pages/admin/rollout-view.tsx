@@ -70,6 +70,7 @@ const ACTIONS = [
   "replace",
   "confirm",
   "switch",
+  "trial",
   "prune",
   "drainBack",
   "closeBack",

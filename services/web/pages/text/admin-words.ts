@@ -174,6 +174,7 @@ export const adminWords = {
   "action.replace": ["Replace the processes", "프로세스 교체"],
   "action.confirm": ["Confirm that it works", "작동 확인"],
   "action.switch": ["Make it the current release", "현재 릴리스로 전환"],
+  "action.trial": ["Start the new owld", "새 owld 시작"],
   "action.prune": ["Remove old releases", "오래된 릴리스 정리"],
   "action.drainBack": ["Back: drain the workers", "복귀: 워커 마무리"],
   "action.closeBack": ["Back: close the pages", "복귀: 페이지 닫기"],

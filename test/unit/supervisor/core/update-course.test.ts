@@ -28,7 +28,7 @@ function plan(steps: UpdatePlanned["steps"]): UpdatePlanned {
   };
 }
 
-const SIMPLE = ["stage", "preflight", "compare", "drain", "replace", "confirm", "switch", "prune"] as const;
+const SIMPLE = ["stage", "preflight", "compare", "drain", "replace", "confirm", "switch", "trial", "prune"] as const;
 const CLOSED = [
   "stage",
   "preflight",
@@ -40,6 +40,7 @@ const CLOSED = [
   "replace",
   "confirm",
   "switch",
+  "trial",
   "prune",
 ] as const;
 
@@ -132,6 +133,7 @@ test("a rollback by hand restores only when it is told to", () => {
     "replace",
     "confirm",
     "switch",
+    "trial",
     "prune",
   ]);
   expect(courseSteps(course({ kind: "rollback", plan: null, restoreFrom: "/copy" }))).toContain("restore");

@@ -56,7 +56,7 @@ test("workers drain first by default, even when nothing about jobs changed", () 
   expect(planUpdate(facts(), en)).toMatchObject({
     verdict: "planned",
     workers: "drainFirst",
-    steps: ["stage", "preflight", "compare", "migrate", "drain", "replace", "confirm", "switch", "prune"],
+    steps: ["stage", "preflight", "compare", "migrate", "drain", "replace", "confirm", "switch", "trial", "prune"],
     worstWithoutWorkersMs: 332_000,
     worstDowntimeMs: 0,
     way: { back: "code" },
@@ -95,7 +95,7 @@ test("compatible migrations run before any process is touched", () => {
   expect(planUpdate(facts({ to: withSecond({}) }), en)).toMatchObject({
     schema: "compatible",
     pending: ["0002_b.sql"],
-    steps: ["stage", "preflight", "compare", "migrate", "drain", "replace", "confirm", "switch", "prune"],
+    steps: ["stage", "preflight", "compare", "migrate", "drain", "replace", "confirm", "switch", "trial", "prune"],
     way: { back: "code" },
   });
 });
@@ -114,6 +114,7 @@ test("an incompatible migration takes web out, copies, migrates, and its way bac
       "replace",
       "confirm",
       "switch",
+      "trial",
       "prune",
     ],
     worstDowntimeMs: 342_000,
@@ -138,7 +139,7 @@ test("under a team's own services only Owl itself is updated, whatever the datab
   const own = { bundled: false, applied: ["0009_z.sql"], appliedHashes: {}, queueSchema: null } as const;
   expect(planUpdate(facts(own), en)).toMatchObject({
     verdict: "planned",
-    steps: ["stage", "preflight", "compare", "switch", "prune"],
+    steps: ["stage", "preflight", "compare", "switch", "trial", "prune"],
     worstWithoutWorkersMs: 0,
     worstDowntimeMs: 0,
   });

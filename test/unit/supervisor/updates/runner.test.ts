@@ -10,7 +10,7 @@ import { type Leg, type Life, live, type World } from "../../../support/update-w
 const A = { version: "A", path: "/r/A" };
 const B = { version: "B", path: "/r/B" };
 const HEAD = ["stage", "preflight", "compare"] as const;
-const TAIL = ["replace", "confirm", "switch", "prune"] as const;
+const TAIL = ["replace", "confirm", "switch", "trial", "prune"] as const;
 
 function plan(schema: UpdatePlanned["schema"], workers: UpdatePlanned["workers"] = "drainFirst"): UpdatePlanned {
   const drain = workers === "overlap" ? [] : (["drain"] as const);
@@ -101,6 +101,14 @@ const LEGS: readonly (readonly [Leg, Wanted])[] = [
   [
     update("one whose link cannot be switched", "incompatible", "switch", INCOMPATIBLE),
     { ...OLD, ends: rolledBack("switch") },
+  ],
+  [
+    update("one whose owld does not come up", "compatible", "trial", COMPATIBLE),
+    { ...OLD, schema: 2, ends: rolledBack("trial") },
+  ],
+  [
+    update("an incompatible one whose owld does not come up", "incompatible", "trial", INCOMPATIBLE),
+    { ...OLD, ends: rolledBack("trial") },
   ],
   [
     update("an incompatible one whose copy fails", "incompatible", "copy", INCOMPATIBLE),
