@@ -101,9 +101,9 @@ export function pinnedNode(root: string): string {
   return existsSync(own) ? own : process.execPath;
 }
 
-/** What the bundled processes get: the application part with the metastore's URL filled in. */
-export function appConfigWith(app: AppConfig, databaseUrl: string): AppConfig {
-  return Object.freeze({ ...app, databaseUrl });
+/** What the bundled processes get: the application part with the metastore's URL filled in, once there is one. */
+export function appConfigWith(app: AppConfig | null, databaseUrl: string | null): AppConfig | null {
+  return app === null || databaseUrl === null ? app : Object.freeze({ ...app, databaseUrl });
 }
 
 function readSource(file: string, name: string): string {

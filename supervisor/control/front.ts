@@ -25,7 +25,7 @@ interface FrontParts {
   readonly lifetime: AbortController;
 }
 
-interface Front {
+export interface Front {
   start(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -1,6 +1,8 @@
 // What operators ask and nothing changes by: events, logs, the reason why, the preflight, the configuration.
 
+import { readdirSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
+import type { HomePaths } from "../../config/home.ts";
 import { shownConfig } from "../../config/shown.ts";
 import { isServing } from "../core/instance.ts";
 import type { Preflight } from "../ports.ts";
@@ -13,8 +15,7 @@ import { explain, type WhyParts } from "./why.ts";
 interface InquiryParts extends WhyParts {
   readonly journal: Journal;
   readonly preflight: Preflight;
-  /** Instances whose log is still there. */
-  readonly loggedInstances: () => readonly string[];
+  readonly paths: Pick<HomePaths, "logs">;
 }
 
 type Inquiries = Pick<Control, "events" | "logs" | "why" | "preflight" | "config" | "appTarget">;
@@ -22,11 +23,14 @@ type Inquiries = Pick<Control, "events" | "logs" | "why" | "preflight" | "config
 export function createInquiries(parts: InquiryParts): Inquiries {
   const { book } = parts;
   const services = (): Config["services"] => parts.config().services;
+  /** Instances whose log is still there. */
+  const logged = (): string[] =>
+    readdirSync(parts.paths.logs).flatMap((file) => (file.endsWith(".log") ? [file.slice(0, -4)] : []));
   const serviceNames = (): string[] => services().map(({ name }) => name);
   return {
     events: async (query, signal) => eventStream(parts.journal, query, signal),
     async logs({ target, ...rest }, signal) {
-      const known = [...new Set([...parts.loggedInstances(), ...book.all().map(({ id }) => id)])];
+      const known = [...new Set([...logged(), ...book.all().map(({ id }) => id)])];
       const isService = target !== null && (serviceNames().includes(target) || target === "proxy");
       const instances = known.filter(
         (id) => target === null || id === target || (isService && id.replace(/-\d+$/, "") === target),

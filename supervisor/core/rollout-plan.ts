@@ -99,6 +99,9 @@ export function waitingSteps({ steps }: Pick<Forecast, "steps">): readonly Recor
     });
 }
 
+/** What happens to an instance in a rollout, the two beginnings included that no watcher is told. */
+export type Milestone = RolloutEvent["event"] | "start" | "leave";
+
 const STEP_OF: Readonly<
   Record<
     RolloutEvent["event"] | "start" | "leave",
@@ -125,7 +128,7 @@ export function advanceSteps(
   steps: readonly RecordedStep[],
   place: string,
   instance: string,
-  event: RolloutEvent["event"] | "start" | "leave",
+  event: Milestone,
   at: string,
   nowMs: number,
 ): readonly RecordedStep[] {

@@ -6,11 +6,11 @@ import type { Logger } from "pino";
 import { asError } from "../../config/errors.ts";
 import type { Clock } from "../../config/time.ts";
 import { type Instance, isDue, isLiving } from "../core/instance.ts";
+import type { Milestone } from "../core/rollout-plan.ts";
 import type { Text } from "../core/text/text.ts";
 import type { ProcessTable, ProxySet } from "../ports.ts";
 import type { Store } from "../state/store.ts";
 import type { InstanceBook } from "./book.ts";
-import type { Milestone } from "./life.ts";
 import type { Program } from "./program.ts";
 import type { Routing } from "./routing.ts";
 

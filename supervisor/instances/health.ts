@@ -41,7 +41,7 @@ interface HealthWatchParts {
   /** Environment of a command check. */
   readonly env: (instance: Instance) => Readonly<Record<string, string>>;
   readonly passed: (id: string) => void;
-  readonly failing: (id: string, result: ProbeResult) => void;
+  readonly failing: (id: string, why: string) => void;
   readonly broken: (error: Error) => void;
 }
 
@@ -76,7 +76,8 @@ export function createHealthWatch(parts: HealthWatchParts): HealthWatch {
       const verdict = afterCheck(now.state, failures, result.ok, onTrial ? FAILURES_ON_TRIAL : FAILURES_TO_LEAVE);
       failures = verdict.failures;
       if (verdict.event === "passed") parts.passed(id);
-      if (verdict.event === "failing") parts.failing(id, result);
+      if (verdict.event === "failing")
+        parts.failing(id, result.error ?? `${result.status ?? ""} ${result.body.slice(0, 100)}`);
       const intervalMs = Math.min(service.health.intervalMs, onTrial ? TRIAL_INTERVAL_MS : Number.POSITIVE_INFINITY);
       await parts.clock.sleep(pauseMs(parts.instance(id)?.state ?? "exited", intervalMs), signal);
     }

@@ -10,7 +10,7 @@ import type { InstanceBook } from "./book.ts";
 
 const PAUSE_MS = 1_000;
 
-interface ExitedLookout {
+export interface ExitedLookout {
   /** This instance's process is gone. */
   note(instance: Instance): void;
   stop(): void;

@@ -5,7 +5,7 @@
 
 import { rmSync } from "node:fs";
 import type { Logger } from "pino";
-import type { LastExit, RolloutEvent } from "../../config/control-api.ts";
+import type { LastExit } from "../../config/control-api.ts";
 import { asError, OwlError } from "../../config/errors.ts";
 import type { HomePaths } from "../../config/home.ts";
 import { type Clock, isoTime } from "../../config/time.ts";
@@ -13,6 +13,7 @@ import type { Action } from "../core/decide.ts";
 import { describeExit, exitOf } from "../core/exit-words.ts";
 import { counterOf, type Instance, isDue, isLiving, newInstance } from "../core/instance.ts";
 import { afterCrash, CALM_PLACE } from "../core/restart-policy.ts";
+import type { Milestone } from "../core/rollout-plan.ts";
 import type { Text } from "../core/text/text.ts";
 import type { Measures } from "../observe/measures.ts";
 import type { ExitReport, OomKills, ProcessTable, ProxySet, RunningProcess } from "../ports.ts";
@@ -48,8 +49,6 @@ interface InstanceParts {
   /** A process is gone for good (its worker row, what it left behind). */
   readonly gone: (instance: Instance) => void;
 }
-
-export type Milestone = RolloutEvent["event"] | "start" | "leave";
 
 export interface Instances {
   start(action: Extract<Action, { kind: "start" }>): void;

@@ -41,7 +41,7 @@ interface SurroundingsParts {
   readonly failed: (error: unknown) => void;
 }
 
-interface Surroundings {
+export interface Surroundings {
   start(): void;
   runOnce(): Promise<void>;
   /** Reads connections and workers again unless that was done within the last second. Never rejects. */

@@ -1,12 +1,7 @@
 // What starts, drains and memory of each service were so far: the figures that estimates and admissions go by.
 
+import { keepFact, readFact, type ServiceMeasures } from "../state/facts.ts";
 import type { Store } from "../state/store.ts";
-
-interface ServiceMeasures {
-  readonly startMs: readonly number[];
-  readonly drainMs: readonly number[];
-  readonly peakRssBytes: number;
-}
 
 export interface Measures {
   noteStart(service: string, ms: number): void;
@@ -26,10 +21,9 @@ const KEPT = 20;
 const NONE: ServiceMeasures = { startMs: [], drainMs: [], peakRssBytes: 0 };
 
 export function createMeasures(store: Store): Measures {
-  const key = (service: string): string => `measures ${service}`;
-  const get = (service: string): ServiceMeasures => store.all<ServiceMeasures>("fact").get(key(service)) ?? NONE;
+  const get = (service: string): ServiceMeasures => readFact(store, `measures ${service}`) ?? NONE;
   const put = (service: string, changes: Partial<ServiceMeasures>): void =>
-    store.put("fact", key(service), { ...get(service), ...changes });
+    keepFact(store, `measures ${service}`, { ...get(service), ...changes });
   return {
     noteStart: (service, ms) => put(service, { startMs: [...get(service).startMs, Math.round(ms)].slice(-KEPT) }),
     noteDrain: (service, ms) => put(service, { drainMs: [...get(service).drainMs, Math.round(ms)].slice(-KEPT) }),

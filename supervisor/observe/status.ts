@@ -12,10 +12,74 @@ import type { ProxyCounters } from "../../config/proxy-feed.ts";
 import { isoTime } from "../../config/time.ts";
 import { type Instance, isLiving, isServing, PROXY } from "../core/instance.ts";
 import { isCrashLooping } from "../core/restart-policy.ts";
-import { type ServiceStanding, supervisorState } from "../core/supervisor-state.ts";
+import { isComplete, type ServiceStanding, supervisorState } from "../core/supervisor-state.ts";
+import { wordsOf } from "../core/text/refusal.ts";
+import type { Sentence, Text } from "../core/text/text.ts";
+import type { Surroundings } from "../instances/surroundings.ts";
 import type { ServiceWishes } from "../instances/wishes.ts";
 import type { ProxySet, Usage } from "../ports.ts";
 import type { RolloutRunner } from "../rollouts/record.ts";
+import type { Definitions } from "../state/definitions.ts";
+import type { Foundation } from "../state/foundation.ts";
+
+interface StatusParts {
+  readonly ground: Foundation;
+  readonly config: () => Config;
+  readonly proxies: Pick<ProxySet, "processes" | "counters" | "listening" | "trouble">;
+  readonly definitions: Pick<Definitions, "notInForce">;
+  readonly surroundings: Surroundings;
+  readonly rollouts: RolloutRunner;
+  readonly refreshCounters: () => Promise<void>;
+}
+
+export interface StatusReader {
+  /** As it stands, counters and connections asked for anew; its warnings in that language, or the installation's. */
+  fresh(text?: Text): Promise<Status>;
+  /** The loop has turned: once all was complete, the proxy too, owld is settled. */
+  noteTurn(): void;
+}
+
+export function createStatusReader(parts: StatusParts): StatusReader {
+  const { clock, store, warnings, book, wishes, loop } = parts.ground;
+  const { surroundings } = parts;
+  const { running } = parts.ground.folder;
+  const startedAt = clock.now();
+  let settled = false;
+  const present = () => ({
+    ...parts,
+    wishes,
+    config: parts.config(),
+    instances: book.all(),
+    nowMs: clock.monotonicMs(),
+  });
+  return {
+    async fresh(text = parts.ground.record) {
+      await Promise.all([parts.refreshCounters(), surroundings.refresh()]);
+      const failing = store.failing();
+      const full: Sentence[] = failing === null ? [] : [(t) => t.warnings.diskFull(failing)];
+      const trouble = parts.proxies.trouble();
+      if (trouble !== null) full.push((t) => t.warnings.proxy(wordsOf(trouble, t).sentence));
+      const unread = parts.definitions.notInForce();
+      const all = [...(unread === null ? [] : [unread]), ...warnings.values(), ...full, ...surroundings.warnings()];
+      return buildStatus({
+        ...present(),
+        version: running.version,
+        releasePath: running.path,
+        pid: process.pid,
+        startedAt,
+        usage: surroundings.usage(),
+        connections: surroundings.connections(),
+        workers: surroundings.workers(),
+        stopping: loop.reach().isStopping(),
+        settled,
+        warnings: all.map((say) => say(text)),
+      });
+    },
+    noteTurn() {
+      settled ||= isComplete(standings(present()));
+    },
+  };
+}
 
 interface StatusFacts {
   readonly version: string;
@@ -37,7 +101,7 @@ interface StatusFacts {
   readonly warnings: readonly string[];
 }
 
-export function buildStatus(facts: StatusFacts): Status {
+function buildStatus(facts: StatusFacts): Status {
   const counters = facts.proxies.counters();
   const inFlight = new Map(counters.upstreams.map((upstream) => [upstream.id, upstream.inFlight]));
   const services = facts.config.services.map((service): ServiceStatus => {
@@ -75,9 +139,7 @@ export function buildStatus(facts: StatusFacts): Status {
 }
 
 /** What the overall state is judged by. */
-export function standings(
-  facts: Pick<StatusFacts, "config" | "instances" | "wishes" | "nowMs">,
-): readonly ServiceStanding[] {
+function standings(facts: Pick<StatusFacts, "config" | "instances" | "wishes" | "nowMs">): readonly ServiceStanding[] {
   const { config, wishes } = facts;
   const places = config.services.map((service) => ({ name: service.name, wanted: wishes.wanted(service) }));
   return [{ name: PROXY, wanted: config.proxy.processes }, ...places].map(({ name, wanted }) => {

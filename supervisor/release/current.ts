@@ -7,6 +7,7 @@ import { basename, join } from "node:path";
 import type { HomePaths } from "../../config/home.ts";
 import { releasesToPrune, stagedToPrune } from "../core/update-plan.ts";
 import type { LedgerEntry } from "../ports.ts";
+import { keepFact, readFact } from "../state/facts.ts";
 import type { Store } from "../state/store.ts";
 import { removeRelease } from "./stage.ts";
 import { syncDirectory } from "./sync.ts";
@@ -17,7 +18,7 @@ const KEEP = 3;
 /** Releases kept that were staged and have never run. */
 const KEEP_STAGED = 3;
 
-interface ReleaseLedger {
+export interface ReleaseLedger {
   /** Newest first. */
   all(): readonly LedgerEntry[];
   /** The release that is to serve; null: the code owld itself runs from. */
@@ -29,16 +30,15 @@ interface ReleaseLedger {
 
 /** The ledger in the state file. */
 export function createReleaseLedger(store: Store): ReleaseLedger {
-  const read = (): readonly LedgerEntry[] => store.all<readonly LedgerEntry[]>("fact").get("releases") ?? [];
+  const read = (): readonly LedgerEntry[] => readFact(store, "releases") ?? [];
   return {
     all: read,
     current: () => read()[0] ?? null,
-    add: (entry) =>
-      store.put("fact", "releases", [entry, ...read().filter(({ version }) => version !== entry.version)]),
+    add: (entry) => keepFact(store, "releases", [entry, ...read().filter(({ version }) => version !== entry.version)]),
     drop(versions) {
       if (versions.length === 0) return;
       const left = read().filter(({ version }) => !versions.includes(version));
-      store.put("fact", "releases", left);
+      keepFact(store, "releases", left);
     },
   };
 }

@@ -3,6 +3,7 @@
 
 import type { Rollout, RolloutKind, RolloutLedger } from "../../config/control-api.ts";
 import type { RecordedStep } from "../core/rollout-plan.ts";
+import { keepFact, readFact } from "../state/facts.ts";
 import type { Store } from "../state/store.ts";
 import { NO_ROLLOUTS, type RolloutTotals, withRollout } from "./totals.ts";
 
@@ -50,8 +51,6 @@ interface RolloutHistory {
   totals(): RolloutTotals;
 }
 
-const TOTALS = "rollout totals";
-
 export const idOf = ({ number }: Pick<StoredRollout, "number">): string => `r-${number}`;
 
 /** NaN for what is no rollout's id. */
@@ -66,7 +65,7 @@ export function createRolloutHistory(store: Store, kept: () => number): RolloutH
   let latest = [...rollouts.values()].at(-1) ?? null;
   // An owld of before totals were kept wrote none: then what is on record is what is known.
   let totals =
-    store.all<RolloutTotals>("fact").get(TOTALS) ??
+    readFact(store, "rollout totals") ??
     [...rollouts.values()].filter(({ state }) => state !== "running").reduce(withRollout, NO_ROLLOUTS);
   forget();
 
@@ -106,7 +105,7 @@ export function createRolloutHistory(store: Store, kept: () => number): RolloutH
       latest = rollout;
       store.atomically(() => {
         store.put("rollout", rollout.number, rollout);
-        if (isEnd) store.put("fact", TOTALS, totals);
+        if (isEnd) keepFact(store, "rollout totals", totals);
       });
       forget();
     },

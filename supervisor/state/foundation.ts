@@ -1,23 +1,34 @@
-// The ground everything stands on: home, state file, process table, journal. Opened once, closed last.
+// The ground everything stands on: home, state file, process table, journal, and the records kept there. Opened once,
+// closed last. Invariant: what is on record is known before anything is decided from it.
 
 import type { Logger } from "pino";
 import type { Config } from "../../config/config.ts";
+import { asError } from "../../config/errors.ts";
 import { homePaths } from "../../config/home.ts";
-import { systemClock } from "../../config/system-time.ts";
+import { systemClock, systemRandom } from "../../config/system-time.ts";
 import { isoTime } from "../../config/time.ts";
 import { type Sentence, textOf } from "../core/text/text.ts";
+import type { ReleaseRef } from "../core/update-course.ts";
+import { createInstanceBook } from "../instances/book.ts";
 import { markOf } from "../instances/launch.ts";
+import { createServiceWishes } from "../instances/wishes.ts";
+import type { Supervisor } from "../loop.ts";
 import { createMeasures } from "../observe/measures.ts";
 import { createProcessTable } from "../process/group-signal.ts";
 import { createOomKills } from "../process/oom-kills.ts";
 import { createProcReader } from "../process/proc-identity.ts";
 import { createSpawner } from "../process/spawn.ts";
+import { createReleaseFolder } from "../release/folder.ts";
 import { createJournal } from "../rollouts/journal.ts";
+import { createCourseRecord } from "../updates/course.ts";
 import { makeHome, socketDirectory } from "./home.ts";
+import { createRelay } from "./relay.ts";
 import { openStore } from "./store.ts";
 
+export type Foundation = ReturnType<typeof openFoundation>;
+
 /** Throws `home.unwritable`, `state.unusable`. A damaged state file is set aside and said in `warnings`. */
-export function openFoundation(config: Config, log: Logger) {
+export function openFoundation(config: Config, log: Logger, running: ReleaseRef) {
   const clock = systemClock;
   const paths = homePaths(config.home);
   makeHome(paths);
@@ -31,7 +42,24 @@ export function openFoundation(config: Config, log: Logger) {
   }
   const reader = createProcReader();
   const table = createProcessTable(reader);
+  const journal = createJournal(store, clock, log);
+  const loop = createRelay<Supervisor>("the loop");
+  const wake = (): void => loop.connected()?.wake();
   return {
+    /** Reached by what is built before it. */
+    loop,
+    /** Something changed: the loop is to look. */
+    wake,
+    /** Aborted when owld ends. */
+    ends: new AbortController(),
+    failed: (what: string) => (error: unknown) => log.error({ err: asError(error) }, what),
+    warned: (what: string) => (error: unknown) => log.warn({ err: asError(error) }, what),
+    folder: createReleaseFolder(paths, systemRandom, running),
+    course: createCourseRecord(store),
+    book: createInstanceBook({ store, journal, log, changed: wake }),
+    /** Opening: nothing ran before us, and the proxy does not listen yet. */
+    door: { opening: false },
+    wishes: createServiceWishes(store, wake),
     clock,
     log,
     paths,
@@ -44,7 +72,7 @@ export function openFoundation(config: Config, log: Logger) {
     spawner: createSpawner({ clock, table, reader }),
     mark: markOf(paths.home),
     socketDirectory: socketDirectory(paths, store),
-    journal: createJournal(store, clock, log),
+    journal,
     measures: createMeasures(store),
     /** What is written down has many readers, so it is written once, in the installation's language. */
     record: textOf(config.language),

@@ -7,6 +7,7 @@ import { asError, OwlError } from "../../config/errors.ts";
 import type { HomePaths } from "../../config/home.ts";
 import { formatSize } from "../../config/units.ts";
 import { SOCKET_PATH_BYTES } from "../control/control-socket.ts";
+import { keepFact, readFact } from "./facts.ts";
 import type { Store } from "./store.ts";
 
 /** With less than this free nothing of ours can be begun. */
@@ -37,11 +38,11 @@ export function makeHome(paths: HomePaths): void {
 /** Where instances' sockets go: the run directory, or, when that is too long for a socket's path, a short one kept on record. */
 export function socketDirectory(paths: HomePaths, store: Store): string {
   if (Buffer.byteLength(paths.run) + 1 + NAME_BYTES <= SOCKET_PATH_BYTES) return paths.run;
-  const kept = store.all<string>("fact").get("socketDirectory");
-  if (kept !== undefined && isOurs(kept)) return kept;
+  const kept = readFact(store, "socketDirectory");
+  if (kept !== null && isOurs(kept)) return kept;
   const made = mkdtempSync(join(tmpdir(), "owl-run-"));
   chmodSync(made, 0o700);
-  store.put("fact", "socketDirectory", made);
+  keepFact(store, "socketDirectory", made);
   return made;
 }
 

@@ -11,6 +11,7 @@ import { wordsOf } from "../core/text/refusal.ts";
 import type { Text } from "../core/text/text.ts";
 import type { Bulletin, PostedOffer, PostedRollback } from "../ports.ts";
 import type { RolloutRunner } from "../rollouts/record.ts";
+import { keepFact, readFact, type TakenApproval } from "../state/facts.ts";
 import type { Store } from "../state/store.ts";
 
 const LOOK_MS = 1_000;
@@ -44,18 +45,12 @@ interface Approvals {
   stop(): Promise<void>;
 }
 
-/** What was done about an approval, by its id in the state file. */
-interface Taken {
-  readonly rollout: string | null;
-  readonly refused: string | null;
-}
-
 /** On record together with the update that an approval begins: killed right after it, nobody calls it refused. */
-export function noteBegun(store: Store, approval: string, rollout: string): void {
-  store.put("fact", factOf(approval), { rollout, refused: null } satisfies Taken);
+export function noteBegun(store: Store, approval: string, rollout: string, at: number): void {
+  keepFact(store, factOf(approval), { rollout, refused: null, at });
 }
 
-const factOf = (approval: string): string => `approval ${approval}`;
+const factOf = (approval: string) => `approval ${approval}` as const;
 
 export function createApprovals(parts: ApprovalParts): Approvals {
   const { clock, store, bulletin, log } = parts;
@@ -68,20 +63,21 @@ export function createApprovals(parts: ApprovalParts): Approvals {
   /** The newest rollout when the past ones were posted last. */
   let postedRollouts = "";
 
-  async function take(id: string, begin: () => Promise<Rollout>): Promise<Taken> {
+  async function take(id: string, begin: () => Promise<Rollout>): Promise<TakenApproval> {
     const key = factOf(id);
-    const known = store.all<Taken>("fact").get(key);
-    if (known !== undefined) return known;
+    const known = readFact(store, key);
+    if (known !== null) return known;
+    const at = clock.now();
     // Before the rollout: killed in between, an approval is lost rather than executed twice.
-    store.put("fact", key, { rollout: null, refused: "owld was stopped before it could begin." } satisfies Taken);
-    let taken: Taken;
+    keepFact(store, key, { rollout: null, refused: "owld was stopped before it could begin.", at });
+    let taken: TakenApproval;
     try {
-      taken = { rollout: (await begin()).id, refused: null };
+      taken = { rollout: (await begin()).id, refused: null, at };
     } catch (caught) {
       const { sentence, next } = wordsOf(caught, parts.record);
-      taken = { rollout: null, refused: `${sentence}${next === undefined ? "" : ` ${next}`}` };
+      taken = { rollout: null, refused: `${sentence}${next === undefined ? "" : ` ${next}`}`, at };
     }
-    store.put("fact", key, taken);
+    keepFact(store, key, taken);
     return taken;
   }
 
@@ -90,7 +86,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     if (approval === null) return;
     const { id, kind, version, services, by } = approval;
     // What cannot be put on record is not begun: it waits until the state file can be written again.
-    if (store.failing() !== null && !store.all("fact").has(factOf(id))) return;
+    if (store.failing() !== null && readFact(store, factOf(id)) === null) return;
     const taken = await take(id, () => {
       if (kind === "restart") return parts.restart(services, by);
       return parts[kind](version ?? "", id, by);

@@ -3,29 +3,40 @@
 
 import { mkdir, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { Logger } from "pino";
+import type { Rollout, RolloutRequest, Status } from "../../config/control-api.ts";
 import { asError } from "../../config/errors.ts";
-import type { Manifest } from "../core/manifest.ts";
+import type { HomePaths } from "../../config/home.ts";
+import type { Clock } from "../../config/time.ts";
 import { wordsOf } from "../core/text/refusal.ts";
 import type { Text } from "../core/text/text.ts";
-import type { ReleaseRef } from "../core/update-course.ts";
 import type { UpdatePlanned, UpdateRefused } from "../core/update-plan.ts";
 import type { PostedOffer } from "../ports.ts";
 import { createBulletin } from "../postgres/bulletin.ts";
+import type { ReleaseFolder } from "../release/folder.ts";
+import type { Journal } from "../rollouts/journal.ts";
+import type { RolloutRunner } from "../rollouts/record.ts";
+import { endGoneArchives, keepFact, readFact } from "../state/facts.ts";
+import type { Store } from "../state/store.ts";
 import { createApprovals } from "./approvals.ts";
-import type { ReleaseParts } from "./releases.ts";
+import type { Assess } from "./assessment.ts";
 import type { Updates } from "./request.ts";
 
-interface BoardParts
-  extends Pick<
-    ReleaseParts,
-    "clock" | "log" | "record" | "store" | "journal" | "rollouts" | "paths" | "version" | "status" | "restart"
-  > {
+interface BoardParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly record: Text;
+  readonly store: Store;
+  readonly journal: Pick<Journal, "write">;
+  readonly rollouts: RolloutRunner;
+  readonly paths: Pick<HomePaths, "incoming">;
+  readonly status: () => Promise<Status>;
+  readonly restart: (request: RolloutRequest, askedBy: string) => Promise<Rollout>;
   /** The metastore's. */
   readonly url: string;
   readonly updates: Updates;
-  readonly staged: () => Promise<readonly ReleaseRef[]>;
-  readonly manifest: (release: ReleaseRef) => Promise<Manifest | null>;
-  readonly stage: (source: string, signal: AbortSignal) => Promise<ReleaseRef>;
+  readonly assess: Assess;
+  readonly folder: ReleaseFolder;
 }
 
 export interface Board {
@@ -34,39 +45,40 @@ export interface Board {
 }
 
 export function createBoard(parts: BoardParts): Board {
-  const { clock, store, log, paths, rollouts, updates } = parts;
+  const { clock, store, log, paths, rollouts, updates, folder } = parts;
 
   /** Staged releases other than the running one, those lying in incoming/ staged first. */
   async function offers(): Promise<readonly PostedOffer[]> {
     const arrived = await readdir(paths.incoming).catch(() => [] as string[]);
-    for (const name of arrived.filter((one) => /\.tar(\.gz|\.zst)?$/.test(one)))
-      await takeIncoming(join(paths.incoming, name));
+    const archives = arrived.filter((one) => /\.tar(\.gz|\.zst)?$/.test(one)).map((one) => join(paths.incoming, one));
+    endGoneArchives(store, archives);
+    for (const path of archives) await takeIncoming(path);
     const found: PostedOffer[] = [];
-    for (const release of await parts.staged()) {
-      if (release.version === parts.version) continue;
-      const manifest = await parts.manifest(release);
+    for (const release of await folder.staged()) {
+      if (release.version === folder.running.version) continue;
+      const manifest = await folder.manifest(release);
       if (manifest === null) continue;
       const { files: _files, links: _links, ...rest } = manifest;
-      const plan = shownPlan(await updates.assess(release, false, parts.record), parts.record);
+      const plan = shownPlan(await parts.assess(release, false, parts.record), parts.record);
       found.push({ version: release.version, manifest: rest, plan, notes: manifest.notes.en.join("\n") });
     }
     return found;
   }
 
   async function takeIncoming(path: string): Promise<void> {
-    const key = `incoming ${path}`;
+    const key = `incoming ${path}` as const;
     const { size, mtimeMs } = await stat(path);
     const seen = `${size} ${mtimeMs}`;
     // A file still being copied changes: it is taken when two looks saw the same.
-    const before = store.all<{ readonly seen: string; readonly done: boolean }>("fact").get(key);
+    const before = readFact(store, key);
     if (before?.seen !== seen) {
-      store.put("fact", key, { seen, done: false });
+      keepFact(store, key, { seen, done: false });
       return;
     }
     if (before.done) return;
-    store.put("fact", key, { seen, done: true });
+    keepFact(store, key, { seen, done: true });
     try {
-      const { version } = await parts.stage(path, new AbortController().signal);
+      const { version } = await folder.stage(path, new AbortController().signal);
       parts.journal.write({ type: "release.offered", message: parts.record.recorded.update.offered(version) });
     } catch (error) {
       parts.journal.write({ type: "release.refused", message: `${path}: ${wordsOf(error, parts.record).sentence}` });

@@ -2,53 +2,39 @@
 // Invariant: a refused request has changed nothing but, at most, staged a release that is verified and whole.
 
 import { existsSync } from "node:fs";
-import type { PreflightLine, Rollout, RolloutPlan, UpdateRequest } from "../../config/control-api.ts";
+import type { Rollout, RolloutPlan, UpdateRequest } from "../../config/control-api.ts";
 import { nearest } from "../../config/nearest.ts";
 import type { Clock } from "../../config/time.ts";
 import type { Manifest } from "../core/manifest.ts";
 import { Refusal } from "../core/text/refusal.ts";
 import type { Text } from "../core/text/text.ts";
 import { courseSteps, type ReleaseRef, type UpdateCourse } from "../core/update-course.ts";
-import {
-  planUpdate,
-  restoreMs,
-  type UpdateFacts,
-  type UpdatePlanned,
-  type UpdateRefused,
-} from "../core/update-plan.ts";
+import { restoreMs, type UpdatePlanned } from "../core/update-plan.ts";
 import { type PlanFacts, preflightNotes, rollbackNotes, stepNote, updateNotes } from "../core/update-words.ts";
 import type { LedgerEntry, PostedRollback, UpdateDatabaseFacts, WritesSince } from "../ports.ts";
+import type { ReleaseFolder } from "../release/folder.ts";
+import type { Assess, UpdateFigures } from "./assessment.ts";
+import type { ReleaseJudge } from "./judge.ts";
 import type { UpdateRunner } from "./runner.ts";
 
 export interface UpdatesParts {
   readonly clock: Clock;
   readonly runner: UpdateRunner;
-  /** The release that runs. */
-  readonly running: ReleaseRef;
+  readonly folder: ReleaseFolder;
+  readonly assess: Assess;
   readonly bundled: boolean;
   /** PostgreSQL is owld's own. */
   readonly managed: boolean;
   /** The preflight of a staged release's own code. */
-  readonly preflight: (release: ReleaseRef, text: Text, signal: AbortSignal) => Promise<readonly PreflightLine[]>;
+  readonly preflight: ReleaseJudge;
   /** Waiting jobs of a higher format than these. */
   readonly newerJobs: (formats: Manifest["jobKinds"]) => Promise<number>;
   /** Throws while another rollout runs, owld stops or nothing can be put on record. */
   readonly refuse: () => void;
-  readonly stage: (source: string, signal: AbortSignal) => Promise<ReleaseRef & { readonly already: boolean }>;
-  /** Removes a staged release that nothing runs from. */
-  readonly unstage: (release: ReleaseRef) => Promise<void>;
-  readonly manifest: (release: ReleaseRef) => Promise<Manifest | null>;
-  /** What schema that code knows; read from the code itself where it has no manifest (a checkout). */
-  readonly schemaOf: (
-    release: ReleaseRef,
-  ) => Promise<{ readonly migrations: readonly string[]; readonly queueSchema: number | null }>;
-  /** Releases lying in the releases folder, newest first, the running one too. */
-  readonly staged: () => Promise<readonly ReleaseRef[]>;
   readonly ledger: () => readonly LedgerEntry[];
   readonly databaseFacts: () => Promise<UpdateDatabaseFacts>;
   readonly writesSince: (copy: string) => Promise<WritesSince>;
-  readonly figures: () => Pick<UpdateFacts, "workers" | "graceMs" | "readyMs" | "webReplicas"> &
-    Pick<PlanFacts, "confirmMs">;
+  readonly figures: () => UpdateFigures;
 }
 
 export interface Updates {
@@ -63,8 +49,6 @@ export interface Updates {
   rollbackTo(version: string, approval: string, askedBy: string): Promise<Rollout>;
   /** The releases that ran here before this one, each with what going back would cost, as the page shows it. */
   rollbacks(text: Text): Promise<readonly PostedRollback[]>;
-  /** The plan for a staged release, as the page shows it, in the language of `text`. */
-  assess(release: ReleaseRef, overlap: boolean, text: Text): Promise<UpdatePlanned | UpdateRefused>;
 }
 
 /** What the page shows before a rollback is approved. `lost`: null when no copy is put back. */
@@ -85,45 +69,17 @@ interface RollbackCourse {
   readonly lost: WritesSince | null;
 }
 
-const NO_DATABASE: UpdateDatabaseFacts = { applied: {}, compatible: {}, queueSchema: null, bytes: 0 };
-
 export function createUpdates(parts: UpdatesParts): Updates {
+  const { folder } = parts;
+  const { running } = folder;
   const never = new AbortController().signal;
-
-  async function compare(to: Manifest, overlap: boolean, text: Text): Promise<UpdatePlanned | UpdateRefused> {
-    const database = parts.bundled ? await parts.databaseFacts() : NO_DATABASE;
-    const facts: UpdateFacts = {
-      bundled: parts.bundled,
-      from: await parts.manifest(parts.running),
-      to,
-      applied: Object.keys(database.applied),
-      appliedHashes: database.applied,
-      queueSchema: database.queueSchema,
-      platform: `${process.platform}-${process.arch}`,
-      overlapAsked: overlap,
-      databaseBytes: database.bytes,
-      ...parts.figures(),
-    };
-    return planUpdate(facts, text);
-  }
-
-  async function assess(release: ReleaseRef, overlap: boolean, text: Text): Promise<UpdatePlanned | UpdateRefused> {
-    const manifest = await parts.manifest(release);
-    if (manifest === null)
-      return {
-        verdict: "refused",
-        code: "update.platform",
-        words: ({ refused }) => refused.release.noManifest(release.version),
-      };
-    return await compare(manifest, overlap, text);
-  }
 
   async function planFacts(to: string, plan: UpdatePlanned | null, restores: boolean): Promise<PlanFacts> {
     const { bundled, managed } = parts;
     const databaseBytes = bundled ? (await parts.databaseFacts()).bytes : null;
     const figures = parts.figures();
     const closedMs = restores ? restoreMs({ ...figures, databaseBytes }) : (plan?.worstDowntimeMs ?? 0);
-    return { from: parts.running.version, to, bundled, managed, databaseBytes, closedMs, ...figures };
+    return { from: running.version, to, bundled, managed, databaseBytes, closedMs, ...figures };
   }
 
   function describe(
@@ -155,12 +111,11 @@ export function createUpdates(parts: UpdatesParts): Updates {
 
   async function planRollbackTo(version: string | null): Promise<RollbackCourse> {
     const ledger = parts.ledger();
-    const present = ledger.find((entry) => entry.version === parts.running.version) ?? null;
-    const staged = await parts.staged();
+    const present = ledger.find((entry) => entry.version === running.version) ?? null;
+    const staged = await folder.staged();
     const wanted = version ?? present?.before?.version ?? null;
     if (wanted === null) throw new Refusal("rollback.none", ({ refused }) => refused.rollback.none());
-    if (wanted === parts.running.version)
-      throw new Refusal("rollback.same", ({ refused }) => refused.rollback.same(wanted));
+    if (wanted === running.version) throw new Refusal("rollback.same", ({ refused }) => refused.rollback.same(wanted));
     const to = [...staged, ...(present?.before ? [present.before] : [])].find((one) => one.version === wanted);
     if (to === undefined || !existsSync(to.path)) {
       const here = staged.map((one) => one.version);
@@ -168,7 +123,7 @@ export function createUpdates(parts: UpdatesParts): Updates {
       throw new Refusal("rollback.unknown", ({ refused }) => refused.rollback.unknown(wanted, near, here.join(", ")));
     }
     if (!parts.bundled) return { to, restoreFrom: null, lost: null };
-    const knows = await parts.schemaOf(to);
+    const knows = await folder.schemaOf(to);
     const database = await parts.databaseFacts();
     const ahead = Object.keys(database.applied).filter((name) => !knows.migrations.includes(name));
     const code = ahead.every((name) => database.compatible[name] === true);
@@ -188,7 +143,7 @@ export function createUpdates(parts: UpdatesParts): Updates {
     const { graceMs, readyMs, webReplicas, confirmMs } = parts.figures();
     const own = parts.bundled ? {} : { ownServices: true };
     return parts.runner.begin(
-      { ...course, ...own, from: parts.running },
+      { ...course, ...own, from: running },
       2 * graceMs + readyMs * (webReplicas + 1) + confirmMs,
       askedBy,
     );
@@ -204,7 +159,7 @@ export function createUpdates(parts: UpdatesParts): Updates {
 
   /** Waiting jobs that the older release would not know. */
   async function newerJobsFor(to: ReleaseRef): Promise<number> {
-    const formats = (await parts.manifest(to))?.jobKinds ?? null;
+    const formats = (await folder.manifest(to))?.jobKinds ?? null;
     return parts.bundled && formats !== null ? await parts.newerJobs(formats) : 0;
   }
 
@@ -222,12 +177,11 @@ export function createUpdates(parts: UpdatesParts): Updates {
   }
 
   return {
-    assess,
     async stageRelease(source) {
-      return await parts.stage(source, never);
+      return await folder.stage(source, never);
     },
     async update({ source, overlap }) {
-      const present = (await parts.staged()).map((one) => one.version);
+      const present = (await folder.staged()).map((one) => one.version);
       return begin({
         kind: "update",
         present,
@@ -239,7 +193,7 @@ export function createUpdates(parts: UpdatesParts): Updates {
       });
     },
     async updateTo(version, approval, askedBy) {
-      const lying = await parts.staged();
+      const lying = await folder.staged();
       const found = lying.find((one) => one.version === version);
       if (found === undefined)
         throw new Refusal("release.unknown", ({ refused }) => refused.release.notStaged(version));
@@ -259,13 +213,13 @@ export function createUpdates(parts: UpdatesParts): Updates {
     rollbackTo: goBack,
     async rollbacks(text) {
       const found: PostedRollback[] = [];
-      for (const { version } of ranBefore(parts.ledger(), parts.running.version))
+      for (const { version } of ranBefore(parts.ledger(), running.version))
         found.push({ version, plan: { ...(await assessRollback(version, text)) } });
       return found;
     },
     async planUpdate({ source, overlap }, text) {
-      const { version, path, already } = await parts.stage(source, never);
-      if (version === parts.running.version)
+      const { version, path, already } = await folder.stage(source, never);
+      if (version === running.version)
         return {
           ...describe(
             { kind: "update", plan: null, restoreFrom: null },
@@ -276,15 +230,15 @@ export function createUpdates(parts: UpdatesParts): Updates {
           changes: false,
           steps: [],
         };
-      const plan = await assess({ version, path }, overlap ?? false, text);
+      const plan = await parts.assess({ version, path }, overlap ?? false, text);
       if (plan.verdict === "refused") {
         // What must not be begun is not offered to anybody either.
-        if (!already) await parts.unstage({ version, path });
+        if (!already) await folder.unstage({ version, path });
         throw new Refusal(plan.code, plan.words);
       }
       const facts = await planFacts(version, plan, false);
       const judged = await parts.preflight({ version, path }, text, never);
-      const manifest = await parts.manifest({ version, path });
+      const manifest = await folder.manifest({ version, path });
       const notes = [
         ...updateNotes(plan, facts, text),
         ...(manifest?.notes[text.language] ?? []),

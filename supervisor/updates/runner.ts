@@ -7,20 +7,12 @@ import type { Rollout } from "../../config/control-api.ts";
 import { asError, invariant, OwlError } from "../../config/errors.ts";
 import { wordsOf } from "../core/text/refusal.ts";
 import type { Text } from "../core/text/text.ts";
-import {
-  afterStep,
-  type CourseStep,
-  holds,
-  isBack,
-  type Outcome,
-  type ReleaseRef,
-  servingRelease,
-  type UpdateCourse,
-} from "../core/update-course.ts";
+import { afterStep, type CourseStep, isBack, type Outcome, type UpdateCourse } from "../core/update-course.ts";
 import type { Journal } from "../rollouts/journal.ts";
 import type { RolloutRunner } from "../rollouts/record.ts";
 import type { Store } from "../state/store.ts";
 import { noteBegun } from "./approvals.ts";
+import type { CourseRecord } from "./course.ts";
 
 /** What a step did beyond its work: facts that go into the record. */
 type StepFacts = Partial<Pick<UpdateCourse, "to" | "plan" | "copy" | "staged">>;
@@ -31,6 +23,7 @@ export type TakeStep = (
 ) => Promise<StepFacts | undefined>;
 
 interface UpdateRunnerParts {
+  readonly course: CourseRecord;
   readonly store: Store;
   readonly journal: Journal;
   readonly rollouts: RolloutRunner;
@@ -58,37 +51,20 @@ export interface UpdateRunner {
   resume(): void;
   /** Puts it on record and begins; the caller has checked that no rollout runs. */
   begin(course: NewCourse, worstMs: number, askedBy?: string): Rollout;
-  course(): UpdateCourse | null;
-  /** May services of this sort have instances now? */
-  holds(): { readonly workers: boolean; readonly web: boolean };
-  /** Why the pages answer 503, or null. */
-  closed(): string | null;
-  /** The release new instances are started from; null: owld's own. */
-  serving(): ReleaseRef | null;
   stop(): Promise<void>;
 }
 
-const FACT = "update";
-const RESTS = { workers: false, web: false } as const;
-
 export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
-  const { store, rollouts, journal } = parts;
+  const { store, rollouts, journal, course } = parts;
   const words = parts.record.recorded.update;
   const lifetime = new AbortController();
   let running: Promise<void> | null = null;
-  let course = recorded(store);
   /** What made the present step impossible before it was taken, or null. */
   let obstacle: Error | null = null;
 
-  function record(next: UpdateCourse | null): void {
-    course = next;
-    if (next === null) store.remove("fact", FACT);
-    else store.put("fact", FACT, next);
-  }
-
   /** Kept on the disk before anything is done about it, then told to the rest of owld. */
   function put(next: UpdateCourse | null): void {
-    record(next);
+    course.keep(next);
     store.sync();
     try {
       parts.changed(next);
@@ -104,7 +80,8 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
     try {
       if (obstacle !== null) throw obstacle;
       const facts = await parts.steps[step](present, say, lifetime.signal);
-      if (facts !== undefined && course !== null) put({ ...course, ...facts });
+      const now = course.present();
+      if (facts !== undefined && now !== null) put({ ...now, ...facts });
       rollouts.step(step, "done", words.done(step));
       return null;
     } catch (caught) {
@@ -124,21 +101,25 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
   }
 
   async function run(): Promise<void> {
-    while (course !== null && !lifetime.signal.aborted) {
-      if (course.outcome !== null) {
-        await finish(course, course.outcome);
+    for (;;) {
+      const begun = course.present();
+      if (begun === null || lifetime.signal.aborted) return;
+      if (begun.outcome !== null) {
+        await finish(begun, begun.outcome);
         return;
       }
-      const failure = await take(course);
-      const turned = failure ?? (cancelled(course) ? words.cancelled : null);
-      const next = afterStep(course, turned, parts.record.recorded);
+      const failure = await take(begun);
+      // The step may have added to it.
+      const taken = course.present() ?? begun;
+      const turned = failure ?? (cancelled(taken) ? words.cancelled : null);
+      const next = afterStep(taken, turned, parts.record.recorded);
       if (next.next === "step") {
-        put({ ...course, step: next.step, failure: course.failure ?? turned });
+        put({ ...taken, step: next.step, failure: taken.failure ?? turned });
         continue;
       }
       const { reason, isWhole } = next;
       const state = next.state === "failed" && rollouts.facts()?.cancelled === true ? "cancelled" : next.state;
-      put({ ...course, outcome: { state, reason, isWhole } });
+      put({ ...taken, outcome: { state, reason, isWhole } });
     }
   }
 
@@ -163,12 +144,13 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
     resume() {
       if (running !== null) return;
       const facts = rollouts.facts();
-      if (course === null) {
+      const left = course.present();
+      if (left === null) {
         // Only an owld that wrote the two apart can have left it so.
         if (facts?.open === true) rollouts.close("failed", words.neverBegan);
         return;
       }
-      const { id, step, outcome } = course;
+      const { id, step, outcome } = left;
       if (outcome === null && facts?.id !== id) {
         put(null);
         return;
@@ -192,8 +174,9 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
           { open: true, askedBy, confirmMs: parts.confirmMs() },
         );
         begun.push(rollout);
-        record({ ...asked, ...rest, id: rollout.id });
-        if (asked.approval !== null) noteBegun(store, asked.approval, rollout.id);
+        course.keep({ ...asked, ...rest, id: rollout.id });
+        const { approval } = asked;
+        if (approval !== null) noteBegun(store, approval, rollout.id, Date.parse(rollout.startedAt));
       });
       store.sync();
       const [rollout] = begun;
@@ -201,19 +184,9 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
       start();
       return rollout;
     },
-    course: () => course,
-    holds: () => (course === null ? RESTS : holds(course)),
-    closed: () => (course !== null && holds(course).web ? "Owl is being updated." : null),
-    serving: () => (course === null ? null : servingRelease(course)),
     async stop() {
       lifetime.abort(new OwlError("supervisor.stopping", "owld is stopping."));
       await running;
     },
   };
-}
-
-/** The course on record; one begun by an owld that kept less of it lacks the newest members. */
-function recorded(store: Store): UpdateCourse | null {
-  const found = store.all<UpdateCourse | null>("fact").get(FACT) ?? null;
-  return found === null ? null : { ...found, present: found.present ?? [], outcome: found.outcome ?? null };
 }

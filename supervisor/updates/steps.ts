@@ -11,13 +11,17 @@ import type { Manifest } from "../core/manifest.ts";
 import { inOrder, waitingSteps } from "../core/rollout-plan.ts";
 import { Refusal } from "../core/text/refusal.ts";
 import type { Text } from "../core/text/text.ts";
-import { type CourseStep, isBack, type ReleaseRef, servingRelease, type UpdateCourse } from "../core/update-course.ts";
-import type { UpdatePlanned, UpdateRefused } from "../core/update-plan.ts";
+import { type CourseStep, isBack, type ReleaseRef, servingRelease } from "../core/update-course.ts";
 import type { InstanceBook } from "../instances/book.ts";
 import type { UpdateDatabase } from "../ports.ts";
+import type { ReleaseFolder } from "../release/folder.ts";
 import type { Planner } from "../rollouts/planner.ts";
 import type { RolloutRunner } from "../rollouts/record.ts";
+import type { Assess } from "./assessment.ts";
+import type { CourseEnds } from "./ends.ts";
+import type { ReleaseJudge } from "./judge.ts";
 import type { TakeStep } from "./runner.ts";
+import { askThroughProxy } from "./smoke.ts";
 
 interface UpdateStepParts {
   readonly clock: Clock;
@@ -28,23 +32,17 @@ interface UpdateStepParts {
   readonly wanted: (service: ServiceConfig) => number;
   readonly workers: () => readonly WorkerStatus[] | null;
   readonly preflight: () => Promise<readonly PreflightLine[]>;
-  readonly stage: (source: string, signal: AbortSignal) => Promise<ReleaseRef>;
+  readonly folder: Pick<ReleaseFolder, "stage">;
   /** The preflight of the release's own code. Throws with its words where it refuses the configuration. */
-  readonly checkRelease: (release: ReleaseRef, signal: AbortSignal) => Promise<readonly PreflightLine[]>;
-  readonly compare: (course: UpdateCourse, to: Manifest) => Promise<UpdatePlanned | UpdateRefused>;
+  readonly judge: ReleaseJudge;
+  readonly assess: Assess;
   readonly manifest: (release: ReleaseRef) => Promise<Manifest>;
   readonly database: () => Pick<UpdateDatabase, "migrate" | "prepare" | "copy" | "restore" | "newerJobs">;
-  /** One request as a user would make it. Throws with what came back. */
-  readonly smoke: (signal: AbortSignal) => Promise<void>;
   /** The last lines an instance wrote. */
   readonly tail: (instance: string, lines: number) => Promise<readonly string[]>;
   /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
-  /** Makes the release current, its owld on trial. */
-  readonly switchTo: (course: UpdateCourse) => void;
-  /** Starts the new owld, which takes this step again; resolves in it, throws in the old one with why it is back. */
-  readonly trial: (course: UpdateCourse, say: (message: string) => void, signal: AbortSignal) => Promise<void>;
-  readonly prune: (course: UpdateCourse) => Promise<readonly string[]>;
+  readonly ends: CourseEnds;
 }
 
 const LOOK_MS = 100;
@@ -157,7 +155,7 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
     );
     parts.rollouts.retarget(
       standing.map(({ id }) => id),
-      waitingSteps(parts.planner({ targets: standing })),
+      waitingSteps(parts.planner({ targets: standing, confirmMs: parts.rollouts.facts()?.confirmMs ?? 0 })),
     );
     say(words.starting(release.version));
     await waitFor(
@@ -200,7 +198,7 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
     async stage(course, say, signal) {
       invariant(course.source !== null, "an update has a source");
       say(words.reading(course.source));
-      const { version, path } = await parts.stage(course.source, signal);
+      const { version, path } = await parts.folder.stage(course.source, signal);
       // A repeated staging finds its own work there: what lay here before the update began decides.
       return { to: { version, path }, staged: !course.present.includes(version) };
     },
@@ -209,7 +207,7 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
         throw new Refusal("update.same", ({ refused }) => refused.update.same(course.from.version));
       refuseFailed(await parts.preflight(), null);
       invariant(course.to !== null, "a release is staged before preflight");
-      const judged = await parts.checkRelease(course.to, signal);
+      const judged = await parts.judge(course.to, parts.record, signal);
       // The database it will find is the copy that is put back, not the one of now.
       const lines = course.restoreFrom === null ? judged : judged.filter(({ check }) => check !== "migrations");
       refuseFailed(lines, course.to.version);
@@ -217,7 +215,7 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
     },
     async compare(course, say) {
       invariant(course.to !== null, "a release is staged before it is compared");
-      const plan = await parts.compare(course, await parts.manifest(course.to));
+      const plan = await parts.assess(course.to, course.overlapAsked, parts.record);
       if (plan.verdict === "refused") throw new Refusal(plan.code, plan.words);
       say(plan.workers === "overlap" ? words.overlap : words.drainFirst);
       return { plan };
@@ -263,19 +261,19 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
         if (silent !== undefined) throw new OwlError("update.confirm", words.silent(silent.id));
         await clock.sleep(LOOK_MS, signal);
       } while (clock.monotonicMs() < untilMs);
-      await parts.smoke(signal);
+      await askThroughProxy(parts.config().proxy, signal);
       return undefined;
     },
     async switch(course) {
-      parts.switchTo(course);
+      parts.ends.switchTo(course);
       return undefined;
     },
     async trial(course, say, signal) {
-      await parts.trial(course, say, signal);
+      await parts.ends.trial(course, say, signal);
       return undefined;
     },
     async prune(course, say) {
-      const gone = await parts.prune(course);
+      const gone = await parts.ends.prune(course);
       if (gone.length > 0) say(words.removed(gone.join(", ")));
       return undefined;
     },

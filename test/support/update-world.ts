@@ -8,6 +8,7 @@ import { holds, servingRelease } from "../../supervisor/core/update-course.ts";
 import type { UpdatePlanned } from "../../supervisor/core/update-plan.ts";
 import { createJournal } from "../../supervisor/rollouts/journal.ts";
 import { createRolloutRunner } from "../../supervisor/rollouts/record.ts";
+import { createCourseRecord } from "../../supervisor/updates/course.ts";
 import { createUpdateRunner, type NewCourse, type TakeStep } from "../../supervisor/updates/runner.ts";
 import { openMemoryStore, type PaperDisk } from "./memory-store.ts";
 import { createTestClock, settle } from "./test-clock.ts";
@@ -96,8 +97,10 @@ export async function live(
     if (outcome.isWhole) change({ copies: leg.before.copies });
     if (course.staged) change({ releases: world.releases.filter((one) => one !== course.to?.version) });
   };
+  const course = createCourseRecord(store);
   const runner = createUpdateRunner({
     store,
+    course,
     journal,
     rollouts,
     log,
@@ -108,14 +111,14 @@ export async function live(
     changed: fill,
     renewSelf: () => undefined,
   });
-  fill(runner.course());
+  fill(course.present());
   try {
     if (life === "first") runner.begin(leg.begin, 1_000);
     else runner.resume();
   } catch {
     // Killed while it began.
   }
-  while (!dead && (runner.course() !== null || rollouts.facts() !== null)) {
+  while (!dead && (course.present() !== null || rollouts.facts() !== null)) {
     await settle();
     const facts = rollouts.facts();
     try {

@@ -9,17 +9,16 @@ import { type RequestScan, scanRequest } from "../core/request-head.ts";
 import { DRAIN_IDLE_MS, LINGER_MS, LINGER_SILENCE_MS, MOST_HELD, MOST_UNSENT } from "../limits.ts";
 import type { TunnelEnd } from "../tunnel.ts";
 import { BodyRate } from "./body-rate.ts";
-import type { NetEngineDeps } from "./engine.ts";
 import { Exchange } from "./exchange.ts";
 import { type HeadJudge, type HeadVerdict, MessageParser } from "./llhttp.ts";
 import { withOwnReads } from "./own-reads.ts";
+import type { Client, NetEngineDeps, ServedConnection } from "./parties.ts";
 import { BULK_BYTES, enterBulk, kept, leaveBulk, READ_BYTES, SHARED_BUFFER } from "./read-buffers.ts";
 
-export class ClientConnection implements HeadJudge {
+export class ClientConnection implements HeadJudge, Client, ServedConnection {
   readonly socket: Socket;
   readonly facts: ClientFacts;
   readonly forwarding: ForwardingMemo = { host: null, lines: "" };
-  /** Strict-Transport-Security line of every answer over TLS, or nothing. */
   readonly hstsLine: string;
   /** Of the present request. */
   minor = 1;
@@ -190,7 +189,7 @@ export class ClientConnection implements HeadJudge {
   }
 
   /** The upstream takes body bytes now: those held first, then those to come. */
-  bodyMayFlow(exchange: Exchange): void {
+  bodyMayFlow(exchange: object): void {
     if (exchange !== this.#exchange || this.#state !== "busy") return;
     this.#bodyFlows = true;
     if (this.#bodyOpen) this.#deadlineMs = this.#bodyRate.begin(this.#deps.nowMs());
@@ -255,7 +254,7 @@ export class ClientConnection implements HeadJudge {
   }
 
   /** The proxy's own answer to the present request; returns its status. */
-  ownAnswer(reason: AnswerReason, exchange: Exchange | null, retryAfterS?: number): number {
+  ownAnswer(reason: AnswerReason, exchange: { readonly requestId: string } | null, retryAfterS?: number): number {
     const { counters } = this.#deps;
     if (isFailure(reason)) counters.failures++;
     else counters.refuse(reason);

@@ -6,29 +6,17 @@ import { createRequestIds } from "../request-ids.ts";
 import { plainAddress } from "../trust.ts";
 import type { Upstream } from "../upstreams.ts";
 import { ClientConnection } from "./client-connection.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Client, NetEngineDeps, RecordedExchange, ServedConnection } from "./parties.ts";
 import { UpstreamPool } from "./upstream-pool.ts";
 
 /** How often deadlines are looked at; they are late by at most this. */
 const LONGEST_SWEEP_MS = 500;
 
-export interface NetEngineDeps extends EngineDeps {
-  readonly pool: UpstreamPool;
-  /** Coarse monotonic ms, late by at most a sweep. */
-  readonly nowMs: () => number;
-  readonly newRequestId: () => string;
-  readonly isDraining: () => boolean;
-  /** A connection is over, or no longer ours. */
-  readonly left: (connection: ClientConnection) => void;
-  /** Writes the access log, if there is one. */
-  readonly record: (exchange: Exchange, client: ClientConnection) => void;
-}
-
 /** The engine; nothing is opened until a connection is served. */
 export function createNetEngine(base: EngineDeps): Engine {
   const { clock, config } = base;
   const pool = new UpstreamPool(clock, config.connectTimeoutMs);
-  const connections = new Set<ClientConnection>();
+  const connections = new Set<ServedConnection>();
   const sockets = new Set<Socket>();
   let draining = false;
   let now = clock.monotonicMs();
@@ -47,7 +35,7 @@ export function createNetEngine(base: EngineDeps): Engine {
     record,
   };
 
-  function record(exchange: Exchange, client: ClientConnection): void {
+  function record(exchange: RecordedExchange, client: Pick<Client, "facts">): void {
     if (base.access === null) return;
     const { dispatch } = exchange;
     base.access({

@@ -11,9 +11,8 @@ import { hostName, pathOf } from "../core/route-match.ts";
 import { type Attempting, Dispatch, type RequestFacts } from "../dispatch.ts";
 import { openTunnel, switchingHead } from "../tunnel.ts";
 import type { MovableStream, Upstream } from "../upstreams.ts";
-import type { ClientConnection } from "./client-connection.ts";
-import type { NetEngineDeps } from "./engine.ts";
 import type { MessageParser } from "./llhttp.ts";
+import type { Client, NetEngineDeps } from "./parties.ts";
 import { detached } from "./read-buffers.ts";
 import type { AnswerTaker, ConnectionWaiter, UpstreamConnection } from "./upstream-connection.ts";
 import { lastChunk, lengthOf, NOTHING, statusLine, writeParts } from "./wire.ts";
@@ -32,7 +31,7 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
   bytesOut = 0;
 
   readonly #deps: NetEngineDeps;
-  readonly #client: ClientConnection;
+  readonly #client: Client;
   readonly #scan: RequestScan;
   #head: string;
   readonly #facts: { -readonly [Fact in keyof RequestFacts]: RequestFacts[Fact] };
@@ -50,14 +49,7 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
   #requestHead = "";
   #answerHead = "";
 
-  constructor(
-    deps: NetEngineDeps,
-    client: ClientConnection,
-    method: string,
-    target: string,
-    scan: RequestScan,
-    kept: string,
-  ) {
+  constructor(deps: NetEngineDeps, client: Client, method: string, target: string, scan: RequestScan, kept: string) {
     this.#deps = deps;
     this.#client = client;
     this.#scan = scan;

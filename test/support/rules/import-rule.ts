@@ -76,7 +76,8 @@ function forbiddenPath(from: string, to: string, typeOnly: boolean): string | nu
 /** The loop, and what lives and moves by it. */
 const DECIDING = /^supervisor\/(loop\.ts|(instances|rollouts)\/|updates\/(request|runner|steps|approvals)\.ts)/;
 /** What touches the machine, the database or the proxies; whoever decides sees them through ports.ts. */
-const ADAPTERS = /^supervisor\/(process|postgres|control|preflight|systemd|state|release|proxies|proxy)\//;
+const ADAPTERS =
+  /^supervisor\/(process|postgres|control|preflight|systemd|state(?!\/facts\.ts)|release|proxies|proxy)\//;
 
 function forbiddenInSupervisor(from: string, to: string, typeOnly: boolean): string | null {
   const inProxy = (path: string) => path.startsWith("supervisor/proxy/");

@@ -10,6 +10,7 @@ import { createJournal } from "../../../../supervisor/rollouts/journal.ts";
 import { createRolloutRunner } from "../../../../supervisor/rollouts/record.ts";
 import type { Store } from "../../../../supervisor/state/store.ts";
 import { createApprovals } from "../../../../supervisor/updates/approvals.ts";
+import { createCourseRecord } from "../../../../supervisor/updates/course.ts";
 import type { TakeStep } from "../../../../supervisor/updates/runner.ts";
 import { createUpdateRunner } from "../../../../supervisor/updates/runner.ts";
 import { createPaperDisk, openMemoryStore, type PaperDisk } from "../../../support/memory-store.ts";
@@ -91,6 +92,7 @@ function live(disk: PaperDisk, bulletin: Bulletin, touch: () => void = () => und
   const stay: TakeStep = () => new Promise(() => undefined);
   const runner = createUpdateRunner({
     store,
+    course: createCourseRecord(store),
     journal,
     rollouts,
     log,

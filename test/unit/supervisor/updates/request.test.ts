@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Manifest } from "../../../../supervisor/core/manifest.ts";
 import { en } from "../../../../supervisor/core/text/text.ts";
+import { createAssessment } from "../../../../supervisor/updates/assessment.ts";
 import { createUpdates, type UpdatesParts } from "../../../../supervisor/updates/request.ts";
 import { createTestClock } from "../../../support/test-clock.ts";
 
@@ -20,31 +21,37 @@ const manifest: Manifest = {
   links: {},
 };
 
-function setup(change: Partial<UpdatesParts> = {}) {
+function setup(change: Partial<UpdatesParts> = {}, lying: Partial<UpdatesParts["folder"]> = {}) {
   const unstaged: string[] = [];
   const unexpected = (): never => {
     throw new Error("not asked for here");
   };
-  const updates = createUpdates({
+  const folder = {
+    running: { version: "1.0.0", path: "/" },
+    stage: async () => ({ version: "1.1.0", path: "/", already: false }),
+    unstage: async ({ version }: { readonly version: string }) => void unstaged.push(version),
+    manifest: async () => manifest,
+    schemaOf: async () => ({ migrations: [], queueSchema: 46 }),
+    staged: async () => [],
+    sweep: async () => [],
+    ...lying,
+  };
+  const parts = {
     clock: createTestClock(),
     runner: { begin: unexpected } as unknown as UpdatesParts["runner"],
-    running: { version: "1.0.0", path: "/" },
+    folder,
     bundled: true,
     managed: true,
     preflight: async () => [{ check: "disk", verdict: "WARN", found: "tight", why: "w", command: "df" }],
     newerJobs: async () => 2,
     refuse: () => undefined,
-    stage: async () => ({ version: "1.1.0", path: "/", already: false }),
-    unstage: async ({ version }) => void unstaged.push(version),
-    manifest: async () => manifest,
-    schemaOf: async () => ({ migrations: [], queueSchema: 46 }),
-    staged: async () => [],
     ledger: () => [{ version: "1.0.0", path: "/", finishedAt: 0, copy: "/", before: { version: "0.9.0", path: "/" } }],
     databaseFacts: async () => ({ applied: {}, compatible: {}, queueSchema: 46, bytes: 2 ** 30 }),
     writesSince: async () => ({ count: 3, firstAt: "then", lastAt: "now" }),
     figures: () => ({ workers: 1, graceMs: 8_000, readyMs: 1_000, webReplicas: 1, confirmMs: 30_000 }),
     ...change,
-  } as UpdatesParts);
+  } as UpdatesParts;
+  const updates = createUpdates({ ...parts, assess: createAssessment(parts) });
   return { updates, unstaged };
 }
 
@@ -60,7 +67,7 @@ test("a plan that is refused leaves nothing staged, unless it lay there before",
   const fresh = setup({ databaseFacts: ahead });
   await expect(fresh.updates.planUpdate({ source: "/a" }, en)).rejects.toMatchObject({ code: "update.schemaAhead" });
   expect(fresh.unstaged).toEqual(["1.1.0"]);
-  const kept = setup({ databaseFacts: ahead, stage: async () => ({ version: "1.1.0", path: "/", already: true }) });
+  const kept = setup({ databaseFacts: ahead }, { stage: async () => ({ version: "1.1.0", path: "/", already: true }) });
   await expect(kept.updates.planUpdate({ source: "/a" }, en)).rejects.toMatchObject({ code: "update.schemaAhead" });
   expect(kept.unstaged).toEqual([]);
 });
@@ -104,14 +111,14 @@ test("the page is told the releases that ran before this one, the last one first
     entry("0.8.0", null),
   ];
   const staged = async () => ["0.8.0", "0.9.0", "1.2.0"].map(before);
-  const code = await setup({ ledger, staged }).updates.rollbacks(en);
+  const code = await setup({ ledger }, { staged }).updates.rollbacks(en);
   const codeOnly = { verdict: "planned", restores: false, closedMs: 0, lost: null, newerJobs: 2 };
   expect(code).toEqual([
     { version: "0.9.0", plan: codeOnly },
     { version: "0.8.0", plan: codeOnly },
   ]);
   const ahead = async () => ({ applied: { "0002_b.sql": "1" }, compatible: {}, queueSchema: 46, bytes: 2 ** 30 });
-  const copies = await setup({ ledger, staged, databaseFacts: ahead }).updates.rollbacks(en);
+  const copies = await setup({ ledger, databaseFacts: ahead }, { staged }).updates.rollbacks(en);
   expect(copies).toMatchObject([
     {
       version: "0.9.0",

@@ -1,0 +1,75 @@
+// What operators ask of the supervisor, put together; and what others need of it: the plan, the gate.
+
+import type { AppConfig, Config } from "../../config/config.ts";
+import type { HealthWatch } from "../instances/health.ts";
+import { envHashes } from "../instances/launch.ts";
+import type { Instances } from "../instances/life.ts";
+import type { Surroundings } from "../instances/surroundings.ts";
+import type { Supervisor } from "../loop.ts";
+import type { InstanceLogs, Preflight, ProxySet } from "../ports.ts";
+import { createPlanner, type Planner } from "../rollouts/planner.ts";
+import type { RolloutRunner } from "../rollouts/record.ts";
+import type { Definitions } from "../state/definitions.ts";
+import type { Foundation } from "../state/foundation.ts";
+import { createClearance } from "./clearance.ts";
+import type { Control } from "./control.ts";
+import { createGate } from "./gate.ts";
+import { createInquiries } from "./inquiries.ts";
+import { createReloadControl } from "./reload.ts";
+import { createRolloutControl } from "./rollouts.ts";
+import { createServiceControl } from "./services.ts";
+
+interface OperationParts {
+  readonly ground: Foundation;
+  readonly supervisor: Supervisor;
+  readonly config: () => Config;
+  readonly app: (config: Config) => AppConfig | null;
+  readonly instances: Instances;
+  readonly rollouts: RolloutRunner;
+  readonly definitions: Definitions;
+  readonly proxies: Pick<ProxySet, "counters" | "settled">;
+  readonly surroundings: Surroundings;
+  readonly health: HealthWatch;
+  readonly logs: InstanceLogs;
+  readonly preflight: Preflight;
+}
+
+type Elsewhere = "status" | "reexec" | "stageRelease" | "update" | "planUpdate" | "rollback" | "planRollback";
+
+export interface Operations {
+  readonly control: Omit<Control, Elsewhere>;
+  readonly planner: Planner;
+  /** Throws while another rollout runs, owld stops or nothing can be put on record. */
+  refuse(): void;
+}
+
+export function createOperations(parts: OperationParts): Operations {
+  const { ground, supervisor, preflight } = parts;
+  const { connectionLimit, workers } = parts.surroundings;
+  const { wake, isStopping, world } = supervisor;
+  const planner = createPlanner({ ...ground, world, config: parts.config });
+  const gate = createGate({ ...ground, ...parts, connectionLimit, isStopping });
+  const clearance = createClearance(preflight, ground.journal, ground.record);
+  const common = { ...ground, ...parts, gate, planner, clearance, connectionLimit, wake };
+  const rollouts = createRolloutControl(common);
+  return {
+    planner,
+    refuse() {
+      gate.refuseWhileBusy();
+      gate.refuseWithoutDisk();
+    },
+    control: {
+      ...rollouts,
+      ...createServiceControl(common),
+      ...createReloadControl({ ...common, rollouts }),
+      ...createInquiries({
+        ...common,
+        workers,
+        envNow(instance) {
+          const env = parts.definitions.envOf(instance);
+          return env === null ? null : envHashes(env);
+        },
+      }),
+    },
+  };
+}
