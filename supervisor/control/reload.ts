@@ -21,7 +21,7 @@ interface ReloadControlParts {
   readonly clearance: Clearance;
   readonly planner: Planner;
   readonly rollouts: Pick<RolloutControl, "begin">;
-  readonly book: Pick<InstanceBook, "all">;
+  readonly book: Pick<InstanceBook, "services">;
   readonly proxies: Pick<ProxySet, "settled">;
   readonly journal: Pick<Journal, "write">;
   readonly config: () => Config;
@@ -34,7 +34,7 @@ interface ReloadControlParts {
 
 export function createReloadControl(parts: ReloadControlParts): Pick<Control, "reload" | "planReload"> {
   const { gate, record, definitions } = parts;
-  const compare = (next: Config) => compareConfigs(parts.config(), next, parts.book.all(), parts.app);
+  const compare = (next: Config) => compareConfigs(parts.config(), next, parts.book.services(), parts.app);
 
   return {
     async reload(text) {

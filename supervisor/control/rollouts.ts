@@ -24,7 +24,7 @@ interface RolloutControlParts {
   readonly clearance: Clearance;
   readonly planner: Planner;
   readonly rollouts: RolloutRunner;
-  readonly book: Pick<InstanceBook, "all">;
+  readonly book: Pick<InstanceBook, "services">;
   readonly wishes: Pick<ServiceWishes, "isStopped" | "replicas">;
   readonly config: () => Config;
   readonly connectionLimit: () => number | null;
@@ -57,7 +57,7 @@ export function createRolloutControl(parts: RolloutControlParts): RolloutControl
     }
     const order = parts.config().services.map(({ name }) => name);
     const asked = services.length === 0 ? null : services;
-    return restartTargets(parts.book.all(), order, asked, rollouts.last(), all === true);
+    return restartTargets(parts.book.services(), order, asked, rollouts.last(), all === true);
   }
 
   function begin(targets: readonly Instance[], warned: readonly string[], options: BeginOptions = {}): Rollout {

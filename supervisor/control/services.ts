@@ -39,7 +39,7 @@ type ServiceControl = Pick<Control, "scale" | "planScale" | "start" | "stop" | "
 export function createServiceControl(parts: ServiceControlParts): ServiceControl {
   const { gate, book, wishes, journal, record } = parts;
   const services = (): readonly ServiceConfig[] => parts.config().services;
-  const instanceIds = (): string[] => book.all().map(({ id }) => id);
+  const instanceIds = (): string[] => book.services().map(({ id }) => id);
   const unknown = (name: string) => unknownInstance(name, [...services().map((one) => one.name), ...instanceIds()]);
 
   interface Number {
@@ -121,8 +121,8 @@ export function createServiceControl(parts: ServiceControlParts): ServiceControl
       return changed([text.done.stopped(name)]);
     },
     async kill(name, text) {
-      const instance = book.get(name);
-      if (instance === null || !isLiving(instance)) throw unknownInstance(name, instanceIds());
+      const instance = book.services().find(({ id }) => id === name);
+      if (instance === undefined || !isLiving(instance)) throw unknownInstance(name, instanceIds());
       const inFlight = parts.proxies.counters().upstreams.find(({ id }) => id === name)?.inFlight ?? 0;
       parts.instances.kill(name, record.recorded.cause.killedByOperator);
       parts.wake();

@@ -6,8 +6,8 @@
 //
 // Invariant: an old one is aside only while its successor gets requests; it ends only after that one has stood.
 
-import type { Action, RolloutFacts, World } from "./decide.ts";
 import { type Instance, isLiving, isServing } from "./instance.ts";
+import type { Action, RolloutFacts, World } from "./world.ts";
 
 /** A change of what runs that came to nothing: whom it has not ended yet stays. */
 export function isUndone(rollout: RolloutFacts): boolean {

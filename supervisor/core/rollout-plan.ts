@@ -3,10 +3,10 @@
 
 import type { Rollout, RolloutEvent, RolloutPlan, RolloutStep } from "../../config/control-api.ts";
 import { OWN_CONNECTIONS } from "./connection-budget.ts";
-import type { World } from "./decide.ts";
 import type { Instance } from "./instance.ts";
 import { type Pace, type ServiceFigures, type SimulatedStep, type StepAction, simulate } from "./simulate.ts";
 import type { Text } from "./text/text.ts";
+import type { World } from "./world.ts";
 
 export interface LastRollout {
   readonly state: Rollout["state"];

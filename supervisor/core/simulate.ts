@@ -4,9 +4,10 @@
 
 import type { MonotonicMs } from "../../config/time.ts";
 import { isOnTrial } from "./confirm.ts";
-import { type Action, decide, type World } from "./decide.ts";
+import { decide } from "./decide.ts";
 import { UNHEALTHY_LIMIT_MS } from "./health.ts";
 import { type Instance, isLiving, newInstance } from "./instance.ts";
+import type { Action, World } from "./world.ts";
 
 /** Rounds of one instant, and instants of one simulation: more would be a decision that undoes itself. */
 const ROUNDS = 1_000;

@@ -32,7 +32,7 @@ interface StatusParts {
   readonly refreshCounters: () => Promise<void>;
 }
 
-export interface StatusReader {
+interface StatusReader {
   /** As it stands, counters and connections asked for anew; its warnings in that language, or the installation's. */
   fresh(text?: Text): Promise<Status>;
   /** The loop has turned: once all was complete, the proxy too, owld is settled. */

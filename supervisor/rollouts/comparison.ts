@@ -4,8 +4,8 @@
 import type { Config } from "../../config/config.ts";
 import type { ProxyCounters, UpstreamCounters } from "../../config/proxy-feed.ts";
 import type { Clock } from "../../config/time.ts";
-import type { RolloutFacts, World } from "../core/decide.ts";
 import type { Text } from "../core/text/text.ts";
+import type { RolloutFacts, World } from "../core/world.ts";
 import { answersWorse } from "../core/worse.ts";
 import type { ProxySet } from "../ports.ts";
 

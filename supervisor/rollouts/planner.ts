@@ -2,9 +2,9 @@
 // before its first one. Nothing is changed by asking.
 
 import type { Config, ServiceConfig } from "../../config/config.ts";
-import type { World } from "../core/decide.ts";
 import { counterOf, type Instance, PROXY } from "../core/instance.ts";
 import { type Forecast, forecast, type PlannedService } from "../core/rollout-plan.ts";
+import type { World } from "../core/world.ts";
 import type { Measures } from "../observe/measures.ts";
 import type { Store } from "../state/store.ts";
 

@@ -12,11 +12,11 @@ import type {
 import { invariant } from "../../config/errors.ts";
 import type { ProxyCounters } from "../../config/proxy-feed.ts";
 import { type Clock, isoTime } from "../../config/time.ts";
-import type { RolloutFacts } from "../core/decide.ts";
 import type { Instance } from "../core/instance.ts";
 import { NO_COST, withJobs } from "../core/ledger.ts";
 import { advanceSteps, closeSteps, type LastRollout, type Milestone, type RecordedStep } from "../core/rollout-plan.ts";
 import type { Text } from "../core/text/text.ts";
+import type { RolloutFacts } from "../core/world.ts";
 import type { JobCounts } from "../ports.ts";
 import type { Store } from "../state/store.ts";
 import { createFeed } from "./feed.ts";

@@ -1,12 +1,13 @@
 // A small world for the core's decisions: instances that start, come up, crash, hang on and go as told, step by step.
 // Actions have the effect that every plan gives them (core/simulate.ts); nothing happens by itself.
 
-import { type Action, decide, type RolloutFacts, type World } from "../../supervisor/core/decide.ts";
+import { decide } from "../../supervisor/core/decide.ts";
 import type { Instance } from "../../supervisor/core/instance.ts";
 import { INSTANCE_MOVES, type InstanceEvent, isServing, newInstance } from "../../supervisor/core/instance.ts";
 import { move } from "../../supervisor/core/machine.ts";
 import { takeAction } from "../../supervisor/core/simulate.ts";
 import { en } from "../../supervisor/core/text/text.ts";
+import type { Action, RolloutFacts, World } from "../../supervisor/core/world.ts";
 
 export interface SimulatedService {
   readonly name: string;

@@ -1,8 +1,8 @@
 // 72 hours of rollouts in simulated time through the supervisor's own core: one every ten minutes, with crashes, late
 // starts and cancels in between. What must hold is checked at every action; what is measured is the core's own time.
 
-import type { Action } from "../../../supervisor/core/decide.ts";
 import { isLiving } from "../../../supervisor/core/instance.ts";
+import type { Action } from "../../../supervisor/core/world.ts";
 import { createSeededRandom } from "../../chaos/plan/seeded-random.ts";
 import { createRolloutWorld } from "../../support/rollout-world.ts";
 import type { Bench } from "../figures.ts";

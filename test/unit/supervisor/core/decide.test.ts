@@ -2,8 +2,8 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Action } from "../../../../supervisor/core/decide.ts";
 import { isLiving } from "../../../../supervisor/core/instance.ts";
+import type { Action } from "../../../../supervisor/core/world.ts";
 import { createRolloutWorld, type SimulatedService } from "../../../support/rollout-world.ts";
 
 type RolloutWorld = ReturnType<typeof createRolloutWorld>;

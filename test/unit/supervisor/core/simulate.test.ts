@@ -2,9 +2,9 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Action } from "../../../../supervisor/core/decide.ts";
 import { type Instance, isLiving } from "../../../../supervisor/core/instance.ts";
 import { simulate } from "../../../../supervisor/core/simulate.ts";
+import type { Action } from "../../../../supervisor/core/world.ts";
 import { createRolloutWorld } from "../../../support/rollout-world.ts";
 
 type RolloutWorld = ReturnType<typeof createRolloutWorld>;
