@@ -52,16 +52,17 @@ export async function deleteAttachment(
 
 /**
  * Gives the files to the account's turn, in that order: an unsent one becomes its own, of one that another turn has it
- * gets a copy under `copyId`. Answers the ids that are not there or not the account's: then the caller must roll back.
+ * gets a copy under `copyId`. `missing` are those that are not there or not the account's: then the caller must roll
+ * back; `copied` is how many copies were made.
  */
 export async function attachToTurn(
   sql: Sql,
   turn: { readonly id: string; readonly accountId: string },
   files: readonly { readonly id: string; readonly copyId: string }[],
-): Promise<readonly string[]> {
+): Promise<{ readonly missing: readonly string[]; readonly copied: number }> {
   const ids = files.map((file) => file.id);
   // Locked in the order of their ids: two questions with the same files at once wait for each other, and only wait.
-  const { rows } = await sql.query<{ id: string }>(
+  const { rows } = await sql.query<{ id: string; copied: boolean }>(
     `WITH wanted AS (
        SELECT a.* FROM owl.attachment a
         WHERE a.id = ANY($3::uuid[]) AND a.account_id = $2 ORDER BY a.id FOR UPDATE),
@@ -73,11 +74,11 @@ export async function attachToTurn(
        SELECT ($4::uuid[])[array_position($3::uuid[], w.id)], w.account_id, $1, array_position($3::uuid[], w.id),
               w.name, w.bytes, w.characters, w.text
          FROM wanted w WHERE w.turn_id IS NOT NULL)
-     SELECT id FROM wanted`,
+     SELECT id, turn_id IS NOT NULL AS copied FROM wanted`,
     [turn.id, turn.accountId, ids, files.map((file) => file.copyId)],
   );
   const found = new Set(rows.map((row) => row.id));
-  return ids.filter((id) => !found.has(id));
+  return { missing: ids.filter((id) => !found.has(id)), copied: rows.filter(({ copied }) => copied).length };
 }
 
 /** Forgets files that were attached `hours` ago and never sent, at most `limit`; answers how many. */

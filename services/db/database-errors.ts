@@ -30,6 +30,11 @@ export function isOutage(error: unknown): boolean {
   return code !== null && (code === "" || AWAY.test(code));
 }
 
+/** The server gave the statement up: it ran past its time. */
+export function isGivenUp(error: unknown): boolean {
+  return codeOf(error) === "57014";
+}
+
 /** Two transactions were in each other's way and this one was undone: run again, it passes. */
 export function isConflict(error: unknown): boolean {
   const code = codeOf(error);

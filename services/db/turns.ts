@@ -48,18 +48,21 @@ interface NewTurn {
   readonly text: string;
   readonly queueJob: string;
   readonly claimMs: number;
+  /** How many the account may have in line; absent: nobody counts. */
+  readonly most?: number;
 }
 
 /**
  * A queued turn, its queue job and its first event, in one statement that wakes workers and streams. Its commit is not
  * waited for on disk: `flush` before anybody is told. "running": one of that conversation has not ended yet;
- * "notFound": there is no such conversation of that account. Either ends the caller's transaction, if there is one.
+ * "notFound": there is no such conversation of that account; "full": the account has `most` in line. Each ends the
+ * caller's transaction, if there is one.
  */
 export async function acceptTurn(
   sql: Sql,
   queue: Pick<JobQueue, "enqueueWithin">,
   turn: NewTurn,
-): Promise<"accepted" | "running" | "notFound"> {
+): Promise<"accepted" | "running" | "notFound" | "full"> {
   const job = { id: turn.id, queueJob: turn.queueJob };
   try {
     await queue.enqueueWithin(sql, "chat", job, (insert, parameter) => ({
@@ -72,6 +75,7 @@ export async function acceptTurn(
         turn.queueJob,
         turn.claimMs,
         jobKindRow("chat").format,
+        turn.most ?? MOST_IN_LINE,
       ],
     }));
     return "accepted";
@@ -80,21 +84,27 @@ export async function acceptTurn(
     if (code === "23505" && constraint === "turn_one_running") return "running";
     if (code === "23502" && (column === "conversation_id" || column === "turn_id")) return "notFound";
     if (code === "23503" && constraint === "turn_conversation_id_fkey") return "notFound";
+    if (code === "23502" && column === "account_id") return "full";
     throw error;
   }
 }
 
-// A conversation that is not there is NULL, which the table refuses: the queue job must not come to be without its turn.
-// One that is deleted at this moment is waited for: then there is nothing to title, and the event's NULL is refused.
+const MOST_IN_LINE = 2 ** 31 - 1;
+
+// A conversation that is not there is NULL, and so is an account without a place in line, which the table refuses: the
+// queue job must not come to be without its turn.
+// A conversation that is deleted at this moment is waited for: then there is nothing to title, and the event's NULL is refused.
 function acceptText(insert: string, parameter: (n: number) => string): string {
-  const [id, conversationId, accountId, text, queueJob, claimMs, format] = [1, 2, 3, 4, 5, 6, 7].map(parameter);
+  const [id, conversationId, accountId, text, queueJob, claimMs, format, most] = [1, 2, 3, 4, 5, 6, 7, 8].map(
+    parameter,
+  );
   return `WITH queued AS (${insert}),
      loose AS MATERIALIZED (SELECT ${LOOSE_COMMIT}),
      accepted AS (
        INSERT INTO owl.turn (id, conversation_id, account_id, text, queue_job, claim_deadline_at, format)
        VALUES (${id}, (SELECT c.id FROM owl.conversation c
                         WHERE c.id = ${conversationId} AND c.account_id = ${accountId} AND c.deleted_at IS NULL),
-               ${accountId}, ${text}, ${queueJob}, clock_timestamp() + make_interval(secs => ${claimMs}::float8 / 1000),
+               CASE WHEN owl.has_turn_place(${accountId}, ${most}) THEN ${accountId}::uuid END, ${text}, ${queueJob}, clock_timestamp() + make_interval(secs => ${claimMs}::float8 / 1000),
                ${format})
        RETURNING id, conversation_id),
      titled AS (

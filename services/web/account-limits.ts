@@ -1,18 +1,35 @@
 // What one account may have at once (`limits` of owl.yaml), and how it is told that it has it.
-// Invariant: what entered a gate leaves it, once.
+// Invariants: what entered a gate leaves it, once; what is stored is held to its limits in the transaction that adds it.
 
 import type { AccountLimits } from "../../config/config.ts";
 import type { OwlError } from "../../config/errors.ts";
 import { failure } from "../core/wire/errors.ts";
+import type { Sql } from "../db/pool.ts";
+import { lockUsage, readUsage, type Usage } from "../db/usage.ts";
 
 type LimitKind = Exclude<keyof AccountLimits, "statements" | "statementsPerMinute">;
 
 /** `limit.turns` and so on: 413 for bytes, else 429. */
-function limitReached(kind: LimitKind, limit: number): OwlError {
+export function limitReached(kind: LimitKind, limit: number): OwlError {
   return failure(`limit.${kind}`, { limit }, { data: { limit, retryAfterS: 5 } });
 }
 
-interface AccountGate {
+/**
+ * After `sql`, a transaction, added to what the account holds: throws `limit.…` where that is now more than it may, and
+ * the transaction undoes it.
+ */
+export async function holdToLimits(
+  sql: Sql,
+  accountId: string,
+  limits: AccountLimits,
+  kinds: readonly (keyof Usage)[],
+): Promise<void> {
+  await lockUsage(sql, accountId);
+  const usage = await readUsage(sql, accountId);
+  for (const kind of kinds) if (usage[kind] > limits[kind]) throw limitReached(kind, limits[kind]);
+}
+
+export interface AccountGate {
   /** Takes a place; the answer gives it back. Throws `limit.…` when the account has them all. */
   enter(accountId: string): () => void;
   /** Runs `work` in a place of its own. */

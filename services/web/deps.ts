@@ -7,6 +7,7 @@ import type { Listener } from "../db/listen.ts";
 import type { Database } from "../db/pool.ts";
 import type { JobQueue } from "../db/queue.ts";
 import type { Text } from "../text/text.ts";
+import type { AccountGate } from "./account-limits.ts";
 import type { EventStreams } from "./event-stream.ts";
 import type { PasswordWork } from "./password-work.ts";
 import type { WireApp } from "./wire.ts";
@@ -16,6 +17,10 @@ export interface WebDeps {
   readonly instance: string;
   readonly release: string;
   readonly db: Database;
+  /** A few connections for what may be slow and is not asking: it never waits for them, nor they for it. */
+  readonly aside: Database;
+  /** Where searches and batch plans pass. */
+  readonly searches: AccountGate;
   readonly queue: JobQueue;
   readonly listener: Listener;
   readonly streams: EventStreams;

@@ -4,6 +4,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock, Random } from "../../config/time.ts";
 import type { Channel, Listener } from "../db/listen.ts";
+import { createAccountGate } from "./account-limits.ts";
+import { accountOf } from "./sessions.ts";
 
 export interface StreamEvent {
   /** Absent: the event cannot be resumed after (it repeats a state). */
@@ -25,7 +27,10 @@ export interface StreamSource {
 }
 
 export interface EventStreams {
-  /** Answers the request with the source's events until it is done, the client leaves or the process drains. */
+  /**
+   * Answers the request with the source's events until it is done, the client leaves or the process drains. Throws
+   * `limit.eventStreams` (429) when the account has too many.
+   */
   open(request: FastifyRequest, reply: FastifyReply, source: StreamSource): Promise<void>;
   /** Reads again for the streams of that channel and payload, as a notification would. */
   wake(channel: Channel, payload: string): void;
@@ -54,8 +59,13 @@ function lastEventId(request: FastifyRequest): string {
   return typeof query.lastEventId === "string" ? query.lastEventId : "";
 }
 
-/** The streams of one web process, all fed by its one listener. */
-export function createEventStreams(deps: { clock: Clock; random: Random; listener: Listener }): EventStreams {
+/** The streams of one web process, all fed by its one listener; `most` for each account. */
+export function createEventStreams(deps: {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly listener: Listener;
+  readonly most: number;
+}): EventStreams {
   const { clock, listener } = deps;
   const byKey = new Map<string, Set<OpenStream>>();
   // Streams of one thing that stand at the same event read together. A wake-up begins new reads: what is on its way
@@ -63,6 +73,7 @@ export function createEventStreams(deps: { clock: Clock; random: Random; listene
   const reads = new Map<string, Map<string, ReturnType<StreamSource["read"]>>>();
   const open = new Set<OpenStream>();
   const watched = new Set<Channel>();
+  const gate = createAccountGate("eventStreams", deps.most);
   let draining = false;
 
   function readTogether(key: string, source: StreamSource, lastId: string): ReturnType<StreamSource["read"]> {
@@ -109,79 +120,81 @@ export function createEventStreams(deps: { clock: Clock; random: Random; listene
     };
   }
 
+  const follow: EventStreams["open"] = async (request, reply, source) => {
+    let lastId = lastEventId(request);
+    const late = draining;
+    // Read before the head is sent: a source that throws is still an ordinary problem document.
+    let next = await source.read(lastId);
+    reply.hijack();
+    const response = reply.raw;
+    for (const [name, value] of Object.entries(reply.getHeaders())) {
+      if (value !== undefined) response.setHeader(name, value);
+    }
+    response.writeHead(200, {
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-cache, no-transform",
+      "x-accel-buffering": "no",
+    });
+    response.write("retry: 1000\n\n");
+
+    const ended = new AbortController();
+    let wakeUp: (() => void) | null = null;
+    let woken = false;
+    const stream: OpenStream = {
+      wake() {
+        woken = true;
+        wakeUp?.();
+      },
+      end() {
+        ended.abort();
+        wakeUp?.();
+      },
+    };
+    watch(source.channel);
+    const key = `${source.channel} ${source.payload}`;
+    const leave = register(key, stream);
+    response.on("close", () => stream.end());
+    response.on("error", () => stream.end());
+    // What was stored between the first read and the registration is found by reading once more.
+    woken = true;
+    try {
+      while (!ended.signal.aborted) {
+        for (const event of next.events) {
+          response.write(frame(event));
+          if (event.id !== undefined) lastId = event.id;
+        }
+        if (next.done || late) break;
+        if (response.writableNeedDrain) await drained(response, ended.signal);
+        if (!woken) {
+          const idleMs = Math.min(source.pollMs ?? HEARTBEAT_MS, HEARTBEAT_MS);
+          await new Promise<void>((resolve) => {
+            const cancel = clock.after(idleMs, resolve, { unref: true });
+            wakeUp = () => {
+              cancel();
+              resolve();
+            };
+          });
+          wakeUp = null;
+          if (!woken && !ended.signal.aborted) response.write(": still here\n\n");
+        }
+        woken = false;
+        if (!ended.signal.aborted) next = await readTogether(key, source, lastId);
+      }
+    } catch (error) {
+      // The database is away: end the stream, the browser comes back with its last id.
+      request.log.warn({ err: error }, "event stream ended early");
+    } finally {
+      leave();
+      response.end();
+    }
+  };
+
   return {
     wake,
     get size() {
       return open.size;
     },
-    async open(request, reply, source) {
-      let lastId = lastEventId(request);
-      const late = draining;
-      // Read before the head is sent: a source that throws is still an ordinary problem document.
-      let next = await source.read(lastId);
-      reply.hijack();
-      const response = reply.raw;
-      for (const [name, value] of Object.entries(reply.getHeaders())) {
-        if (value !== undefined) response.setHeader(name, value);
-      }
-      response.writeHead(200, {
-        "content-type": "text/event-stream; charset=utf-8",
-        "cache-control": "no-cache, no-transform",
-        "x-accel-buffering": "no",
-      });
-      response.write("retry: 1000\n\n");
-
-      const ended = new AbortController();
-      let wakeUp: (() => void) | null = null;
-      let woken = false;
-      const stream: OpenStream = {
-        wake() {
-          woken = true;
-          wakeUp?.();
-        },
-        end() {
-          ended.abort();
-          wakeUp?.();
-        },
-      };
-      watch(source.channel);
-      const key = `${source.channel} ${source.payload}`;
-      const leave = register(key, stream);
-      response.on("close", () => stream.end());
-      response.on("error", () => stream.end());
-      // What was stored between the first read and the registration is found by reading once more.
-      woken = true;
-      try {
-        while (!ended.signal.aborted) {
-          for (const event of next.events) {
-            response.write(frame(event));
-            if (event.id !== undefined) lastId = event.id;
-          }
-          if (next.done || late) break;
-          if (response.writableNeedDrain) await drained(response, ended.signal);
-          if (!woken) {
-            const idleMs = Math.min(source.pollMs ?? HEARTBEAT_MS, HEARTBEAT_MS);
-            await new Promise<void>((resolve) => {
-              const cancel = clock.after(idleMs, resolve, { unref: true });
-              wakeUp = () => {
-                cancel();
-                resolve();
-              };
-            });
-            wakeUp = null;
-            if (!woken && !ended.signal.aborted) response.write(": still here\n\n");
-          }
-          woken = false;
-          if (!ended.signal.aborted) next = await readTogether(key, source, lastId);
-        }
-      } catch (error) {
-        // The database is away: end the stream, the browser comes back with its last id.
-        request.log.warn({ err: error }, "event stream ended early");
-      } finally {
-        leave();
-        response.end();
-      }
-    },
+    open: (request, reply, source) => gate.within(accountOf(request).id, () => follow(request, reply, source)),
     async endAll() {
       draining = true;
       const all = [...open];

@@ -10,6 +10,7 @@ import { createQueue } from "../db/queue.ts";
 import { createReclaimer } from "../db/reclaimer.ts";
 import { createLog, readInstance } from "../instance.ts";
 import { textOf } from "../text/text.ts";
+import { createAccountGate } from "./account-limits.ts";
 import { createApp } from "./app.ts";
 import { createEventStreams } from "./event-stream.ts";
 import { createPasswordWork } from "./password-work.ts";
@@ -19,9 +20,14 @@ import { createSweeper } from "./sweeper.ts";
 const instance = readInstance(process.env);
 const { id, config, databaseUrl: url } = instance;
 const log = createLog(id);
+const ASIDE_STATEMENT_MS = 10_000;
 const text = textOf(config.language);
 const onError = (err: Error) => log.warn({ err }, "database connection failed");
-const db = createDatabase({ url, max: config.web.pool, onError });
+// Of the one declared pool a fifth is for what may be slow; too few are not divided.
+const asideMax = Math.floor(config.web.pool / 5);
+const db = createDatabase({ url, max: config.web.pool - asideMax, onError });
+const aside =
+  asideMax === 0 ? db : createDatabase({ url, max: asideMax, statementTimeoutMs: ASIDE_STATEMENT_MS, onError });
 const queue = createQueue({
   database: db,
   instance: id,
@@ -51,13 +57,15 @@ const retention = createRetention({
   uploadsDir: config.uploadsDir,
   databaseUrl: url,
 });
-const streams = createEventStreams({ clock, random, listener });
+const streams = createEventStreams({ clock, random, listener, most: config.limits.eventStreams });
 const passwords = createPasswordWork();
 let state: "starting" | "ready" | "draining" = "starting";
 const LINGER_MS = 300;
 const notReady = () => (state === "ready" ? null : state);
 const app = await createApp({
   ...common,
+  aside,
+  searches: createAccountGate("searches", config.limits.searches),
   config,
   instance: id,
   release: instance.release,
@@ -76,7 +84,7 @@ async function stop(why: string): Promise<void> {
   await Promise.race([
     Promise.allSettled([sweeper.stop(), retention.stop(), reclaimer.stop(), listener.stop(), pulse.stop()])
       .then(() => queue.stop())
-      .then(() => db.stop())
+      .then(() => Promise.all([db.stop(), aside.stop()]))
       .catch(() => undefined),
     clock.sleep(3_000),
   ]);

@@ -6,7 +6,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { Problem } from "../../config/control-api.ts";
 import { OwlError } from "../../config/errors.ts";
 import { failure, statusOf } from "../core/wire/errors.ts";
-import { isOutage } from "../db/database-errors.ts";
+import { isGivenUp, isOutage } from "../db/database-errors.ts";
 
 const TITLES: Readonly<Record<number, string>> = {
   400: "Bad request",
@@ -27,6 +27,7 @@ const TITLES: Readonly<Record<number, string>> = {
 function known(error: unknown, requestId: string): OwlError {
   if (error instanceof OwlError && statusOf(error.code) !== null) return error;
   if (isOutage(error)) return failure("database.away");
+  if (isGivenUp(error)) return failure("database.slow");
   const { statusCode = 500, message } = error instanceof Error ? (error as FastifyError) : { message: "" };
   if (statusCode === 413) return failure("request.tooLarge");
   if (statusCode === 415) return failure("request.type");
@@ -69,7 +70,8 @@ function discardBody(stream: IncomingMessage): Promise<void> {
 export async function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const document = problemOf(error, request.id);
   // A client that asked first (Expect: 100-continue) sends no body after a refusal: there is nothing to wait for.
-  if (document.status === 413 && request.headers.expect === undefined) await discardBody(request.raw);
+  if ((document.status === 413 || document.status === 429) && request.headers.expect === undefined)
+    await discardBody(request.raw);
   if (document.status >= 500) request.log.error({ err: error, code: document.code }, "request failed");
   if (document.status === 503) reply.header("retry-after", "1");
   if (document.status === 429) reply.header("retry-after", String(document.data?.retryAfterS ?? 60));

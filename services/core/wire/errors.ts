@@ -42,6 +42,11 @@ const ERRORS = {
     "The database does not answer at the moment; nothing was changed.",
     "Try again in a moment.",
   ),
+  "database.slow": row(
+    503,
+    "The database took too long and gave up; nothing was changed.",
+    "Try it with less at once.",
+  ),
   internal: row(500, "Something went wrong on our side.", "Tell an administrator the reference {reference}."),
 
   "session.missing": row(401, "Please sign in.", "POST /api/session with name and password."),

@@ -21,15 +21,27 @@ export const signIn = z
   .meta({ examples: [{ name: "admin", password: "correct horse battery" }] });
 export const passwordChange = z.strictObject({ password, newPassword: password });
 
+const held = z.object({
+  turns: z.int().describe("Questions waiting or running."),
+  uploads: z.int().describe("Uploads that are not complete."),
+  uploadBytes: z.int().describe("Announced for them."),
+  attachments: z.int().describe("Attached files that were not sent."),
+  storedBytes: z.int().describe("Recordings and attached files."),
+});
+
 const user = z.object({
   name: text,
   role,
   disabled: z.boolean(),
   initialPassword: z.boolean(),
   createdAt: instant,
+  usage: held,
 });
 export type User = z.infer<typeof user>;
-export const users = z.object({ items: list(user) });
+export const users = z.object({
+  limits: held.describe("What each of them may hold (`limits` of owl.yaml)."),
+  items: list(user),
+});
 export type Users = z.infer<typeof users>;
 
 export const newUser = z

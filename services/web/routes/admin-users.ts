@@ -4,6 +4,7 @@ import type { FastifyRequest } from "fastify";
 import { nothing } from "../../core/wire/parts.ts";
 import { newPassword, newUser, userMade, userParams, users } from "../../core/wire/session.ts";
 import { listAccounts } from "../../db/accounts.ts";
+import { listUsage, NOTHING_HELD } from "../../db/usage.ts";
 import { type Actor, addAccount, resetPassword, switchAccount } from "../accounts.ts";
 import type { Routes } from "../deps.ts";
 import { accountOf } from "../sessions.ts";
@@ -16,15 +17,24 @@ function actorOf(request: FastifyRequest): Actor {
 }
 
 export const adminUserRoutes: Routes = (app, deps) => {
-  app.get("/api/admin/users", { schema: { summary: "Accounts", tags, response: { 200: users } } }, async () => ({
-    items: (await listAccounts(deps.db)).map((account) => ({
-      name: account.name,
-      role: account.role,
-      disabled: account.disabledAt !== null,
-      initialPassword: account.initialPassword,
-      createdAt: account.createdAt,
-    })),
-  }));
+  app.get(
+    "/api/admin/users",
+    { schema: { summary: "Accounts and what they hold of their limits", tags, response: { 200: users } } },
+    async () => {
+      const [accounts, usage] = await Promise.all([listAccounts(deps.db), listUsage(deps.aside)]);
+      return {
+        limits: deps.config.limits,
+        items: accounts.map((account) => ({
+          name: account.name,
+          role: account.role,
+          disabled: account.disabledAt !== null,
+          initialPassword: account.initialPassword,
+          createdAt: account.createdAt,
+          usage: usage.get(account.id) ?? NOTHING_HELD,
+        })),
+      };
+    },
+  );
 
   app.post(
     "/api/admin/users",

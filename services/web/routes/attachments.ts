@@ -5,6 +5,7 @@ import { failure } from "../../core/wire/errors.ts";
 import { nothing, withId } from "../../core/wire/parts.ts";
 import { attachment, fileNameQuery } from "../../core/wire/turn.ts";
 import { deleteAttachment, findAttachment, insertAttachment } from "../../db/attachments.ts";
+import { holdToLimits } from "../account-limits.ts";
 import { attachedName, decodeText } from "../attachment-text.ts";
 import type { Routes } from "../deps.ts";
 import { ATTACHMENT_BYTES } from "../pages/core/attached.ts";
@@ -65,7 +66,11 @@ export const attachmentRoutes: Routes = (app, deps) => {
         const text = decodeText(bytes);
         if (text === null) throw failure("attachment.type");
         const file = { id: deps.random.uuid(), name: attachedName(request.query.name), bytes: bytes.length };
-        await insertAttachment(deps.db, { ...file, accountId: accountOf(request).id, text });
+        const accountId = accountOf(request).id;
+        await deps.db.transaction(async (sql) => {
+          await insertAttachment(sql, { ...file, accountId, text });
+          await holdToLimits(sql, accountId, deps.config.limits, ["attachments", "storedBytes"]);
+        });
         reply.header("location", `/api/attachments/${file.id}`);
         return file;
       },

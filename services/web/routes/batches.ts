@@ -14,7 +14,6 @@ import {
 import { failure } from "../../core/wire/errors.ts";
 import { page, withId } from "../../core/wire/parts.ts";
 import { type BatchRow, findBatch, listBatches, listBatchItems, listSkipped } from "../../db/batches.ts";
-import { createAccountGate } from "../account-limits.ts";
 import { actOnBatch, BATCH_ACTS, enqueueBatch, planRequest } from "../batch-requests.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
@@ -35,8 +34,6 @@ export const batchRoutes: Routes = (app, deps) => {
     return row;
   };
 
-  const plans = createAccountGate("searches", deps.config.limits.searches);
-
   app.post(
     "/api/batches/plan",
     {
@@ -51,7 +48,7 @@ export const batchRoutes: Routes = (app, deps) => {
     async (request, reply) => {
       const accountId = accountOf(request).id;
       const left = leavingSignal(reply);
-      return plans.within(accountId, async () => (await planRequest(deps, accountId, request.body, left)).plan);
+      return deps.searches.within(accountId, async () => (await planRequest(deps, accountId, request.body, left)).plan);
     },
   );
 
@@ -67,7 +64,7 @@ export const batchRoutes: Routes = (app, deps) => {
       // Planned before the transaction. A plan that fails counts only for a first use of the key: the folder of a
       // batch that was enqueued may be gone when the request is repeated.
       const left = leavingSignal(reply);
-      const planned = await plans
+      const planned = await deps.searches
         .within(accountId, () => planRequest(deps, accountId, request.body, left))
         .catch((error: unknown) => ({ error }));
       return onceOnly(deps, request, { batchId }, async (sql) => {

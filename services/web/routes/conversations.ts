@@ -63,7 +63,8 @@ export const conversationRoutes: Routes = (app, deps) => {
         return { ...page, complete: true };
       }
       const { limit, after } = readPage(query);
-      const found = await searchConversations(deps.db, { ...filter, words, limit, before: beforeOf(after) });
+      const search = { ...filter, words, limit, before: beforeOf(after) };
+      const found = await deps.searches.within(filter.accountId, () => searchConversations(deps.aside, search));
       const next = found.next && cursorOf(found.next.cursor, found.next.id);
       return { items: found.rows.map(show), next, complete: found.isWhole };
     },

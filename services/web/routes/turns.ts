@@ -8,6 +8,7 @@ import { question, turn, turnAccepted, turnEventsQuery } from "../../core/wire/t
 import { attachToTurn } from "../../db/attachments.ts";
 import { stopRow } from "../../db/stops.ts";
 import { acceptTurn, findTurn, listTurnEvents, queuePosition, type TurnRow } from "../../db/turns.ts";
+import { holdToLimits, limitReached } from "../account-limits.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
 import { accountOf } from "../sessions.ts";
@@ -32,6 +33,7 @@ export const turnJson = (row: TurnRow, position: number | null): z.input<typeof 
 });
 
 export const turnRoutes: Routes = (app, deps) => {
+  const { limits } = deps.config;
   const find = async (id: string, accountId: string): Promise<TurnRow> => {
     const row = await findTurn(deps.db, id, accountId);
     if (!row) throw failure("turn.notFound");
@@ -66,13 +68,16 @@ export const turnRoutes: Routes = (app, deps) => {
             text: request.body.text,
             queueJob,
             claimMs: deps.config.turn.claimMs,
+            most: limits.turns,
           });
           if (outcome === "notFound") throw failure("conversation.notFound");
           if (outcome === "running") throw failure("turn.running");
+          if (outcome === "full") throw limitReached("turns", limits.turns);
           if (attachments.length === 0) return;
           const files = attachments.map((id) => ({ id, copyId: deps.random.uuid() }));
-          const missing = await attachToTurn(sql, { id: turnId, accountId: account.id }, files);
+          const { missing, copied } = await attachToTurn(sql, { id: turnId, accountId: account.id }, files);
           if (missing.length > 0) throw failure("attachment.unusable", {}, { data: { missing } });
+          if (copied > 0) await holdToLimits(sql, account.id, limits, ["storedBytes"]);
         },
         // With files it is two: the turn has all of them, or is not accepted.
         attachments.length === 0 ? "oneStatement" : "transaction",

@@ -11,6 +11,7 @@ import { nothing, withId } from "../../core/wire/parts.ts";
 import { fileNameQuery } from "../../core/wire/turn.ts";
 import { newUpload, upload } from "../../core/wire/upload.ts";
 import { deleteUpload, findUpload, insertUpload, type UploadRow } from "../../db/uploads.ts";
+import { holdToLimits } from "../account-limits.ts";
 import type { Routes } from "../deps.ts";
 import { accountOf } from "../sessions.ts";
 import { appendUpload, finishUpload, removeUploadFile, shownName, tooLarge } from "../upload-files.ts";
@@ -73,10 +74,22 @@ export const uploadRoutes: Routes = (app, deps) => {
       return find(row.id, accountId);
     }
 
+    /** A row that counts as `length` bytes until it is complete. */
+    function admit(accountId: string, name: string | undefined, length: number): Promise<UploadRow> {
+      const id = deps.random.uuid();
+      return deps.db.transaction(async (sql) => {
+        const row = await insertUpload(sql, { id, accountId, name: shownName(name), length });
+        await holdToLimits(sql, accountId, deps.config.limits, ["uploads", "uploadBytes", "storedBytes"]);
+        return row;
+      });
+    }
+
     async function whole(request: FastifyRequest, name: string | undefined, body: Readable): Promise<UploadRow> {
       const accountId = accountOf(request).id;
-      const id = deps.random.uuid();
-      const row = await insertUpload(deps.db, { id, accountId, name: shownName(name), length: null });
+      // Of a body that comes in chunks nobody knows the length: it counts as the largest one.
+      const announced = wholeNumber(request.headers["content-length"]) ?? limit;
+      const row = await admit(accountId, name, Math.min(announced, limit));
+      const { id } = row;
       try {
         return await receive(row, accountId, body, null);
       } catch (error) {
@@ -117,9 +130,8 @@ export const uploadRoutes: Routes = (app, deps) => {
 
     async function begin({ name, bytes }: z.infer<typeof newUpload>, accountId: string, reply: FastifyReply) {
       if (bytes > limit) throw tooLarge(limit);
-      const id = deps.random.uuid();
-      const row = await insertUpload(deps.db, { id, accountId, name: shownName(name), length: bytes });
-      reply.header("location", `/api/uploads/${id}`);
+      const row = await admit(accountId, name, bytes);
+      reply.header("location", `/api/uploads/${row.id}`);
       return uploadJson(row);
     }
 

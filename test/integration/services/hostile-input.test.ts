@@ -10,6 +10,7 @@ import { createDatabase, type Database } from "../../../services/db/pool.ts";
 import { createQueue } from "../../../services/db/queue.ts";
 import { textOf } from "../../../services/text/text.ts";
 import { createApp } from "../../../services/web/app.ts";
+import { createAccountGate } from "../../../services/web/account-limits.ts";
 import { createEventStreams } from "../../../services/web/event-stream.ts";
 import { createPasswordWork } from "../../../services/web/password-work.ts";
 import { PASSWORD, type Services, startServices } from "../../support/services.ts";
@@ -33,13 +34,15 @@ beforeAll(async () => {
     clock,
     onError,
   });
-  const streams = createEventStreams({ clock, random, listener });
+  const streams = createEventStreams({ clock, random, listener, most: 200 });
   const common = { config: services.config, instance: "web-1", release: "test", text: textOf("en") };
   const passwords = createPasswordWork();
   app = await createApp({
     ...common,
     passwords,
     db,
+    aside: db,
+    searches: createAccountGate("searches", 2),
     queue,
     listener,
     streams,

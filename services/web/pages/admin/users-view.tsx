@@ -4,6 +4,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { User, UserMade, Users } from "../../../core/wire/session.ts";
 import { call } from "../api.ts";
+import { sizeText } from "../core/duration.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Confirm, Dialog } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
@@ -52,6 +53,7 @@ export function UsersView(): VNode {
               <th scope="col">{t("users.role")}</th>
               <th scope="col">{t("admin.state")}</th>
               <th scope="col">{t("users.created")}</th>
+              <th scope="col">{t("users.usage")}</th>
               <th scope="col">
                 <span class="visually-hidden">{t("users.acts")}</span>
               </th>
@@ -66,6 +68,7 @@ export function UsersView(): VNode {
                   {user.disabled ? t("users.disabled") : user.initialPassword ? t("users.initial") : t("users.active")}
                 </td>
                 <td>{momentText(user.createdAt, now)}</td>
+                <td>{usageText(user.usage, value.limits)}</td>
                 <td class="acts">
                   <button type="button" class="link" onClick={() => setAsked({ act: "reset", user })}>
                     {t("users.reset")}
@@ -117,6 +120,16 @@ export function UsersView(): VNode {
       )}
     </>
   );
+}
+
+/** What the account holds beside what it may hold: always what is stored, the rest when there is any. */
+function usageText(usage: User["usage"], limits: Users["limits"]): string {
+  const { turns, uploads } = usage;
+  return [
+    t("users.stored", { held: sizeText(usage.storedBytes), limit: sizeText(limits.storedBytes) }),
+    ...(turns > 0 ? [t("users.turns", { held: turns, limit: limits.turns })] : []),
+    ...(uploads > 0 ? [t("users.uploads", { held: uploads, limit: limits.uploads })] : []),
+  ].join(" · ");
 }
 
 function AddDialog({

@@ -287,6 +287,16 @@ export const adminWords = {
   "users.add": ["Add an account", "계정 추가"],
   "users.role": ["Role", "역할"],
   "users.created": ["Created", "생성"],
+  "users.usage": ["In use", "사용량"],
+  "users.stored": (v: With<"held" | "limit">) => [`${v.held} of ${v.limit} stored`, `저장 ${v.held} / ${v.limit}`],
+  "users.turns": (v: With<"held" | "limit">) => [
+    `${v.held} of ${v.limit} questions in line`,
+    `대기·처리 중 질문 ${v.held} / ${v.limit}`,
+  ],
+  "users.uploads": (v: With<"held" | "limit">) => [
+    `${v.held} of ${v.limit} uploads under way`,
+    `진행 중 업로드 ${v.held} / ${v.limit}`,
+  ],
   "users.acts": ["Actions", "작업"],
   "users.active": ["active", "사용 중"],
   "users.initial": ["has an initial password", "초기 비밀번호 사용 중"],

@@ -25,12 +25,12 @@ function setup() {
       return () => undefined;
     },
   } as unknown as Listener;
-  const streams = createEventStreams({ clock, listener, random: {} as never });
+  const streams = createEventStreams({ clock, listener, random: {} as never, most: 100 });
   const stored: StreamEvent[] = [];
   let done = false;
   let reads = 0;
 
-  function open(lastId?: string, shared = false) {
+  function open(lastId?: string, shared = false, account = "a") {
     const raw = Object.assign(new EventEmitter(), {
       written: "",
       closed: false,
@@ -46,6 +46,7 @@ function setup() {
       },
     });
     const request = {
+      account: { id: account },
       headers: lastId === undefined ? {} : { "last-event-id": lastId },
       query: {},
       log: { warn: () => undefined },
@@ -154,4 +155,21 @@ test("at the end of the process every stream is ended, spread over its time, and
   await quiet();
   await late.over;
   expect(late.ids()).toEqual([1]);
+});
+
+test("an account has its number of streams and no more; one that ended makes room, another account has its own", async () => {
+  const { open, streams } = setup();
+  const all = Array.from({ length: 100 }, () => open());
+  await quiet();
+  await expect(open().over).rejects.toMatchObject({ code: "limit.eventStreams" });
+  const other = open(undefined, false, "b");
+  await quiet();
+  expect(streams.size).toBe(101);
+  all[0]?.raw.emit("close");
+  await all[0]?.over;
+  const next = open();
+  await quiet();
+  for (const stream of [...all, other, next]) stream.raw.emit("close");
+  await Promise.all([...all, other, next].map((stream) => stream.over));
+  expect(streams.size).toBe(0);
 });
