@@ -66,7 +66,7 @@ export async function resetPassword(
   return { name: account.name, password: wanted.password === undefined ? password : null };
 }
 
-/** Disables (signs out) or enables. Throws `account.lastAdministrator` for the last one who could still sign in. */
+/** Disables (signs out) or enables. Throws `account.conflict` (409) for the last one who could still sign in. */
 export async function switchAccount(deps: WebDeps, actor: Actor, name: string, disabled: boolean): Promise<void> {
   const account = await find(deps, name);
   await deps.db.transaction(async (sql) => {
