@@ -5,7 +5,6 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock, Random } from "../../config/time.ts";
 import type { Channel, Listener } from "../db/listen.ts";
 import { createAccountGate } from "./account-limits.ts";
-import { accountOf } from "./sessions.ts";
 
 export interface StreamEvent {
   /** Absent: the event cannot be resumed after (it repeats a state). */
@@ -194,7 +193,7 @@ export function createEventStreams(deps: {
     get size() {
       return open.size;
     },
-    open: (request, reply, source) => gate.within(accountOf(request).id, () => follow(request, reply, source)),
+    open: (request, reply, source) => gate.within(request.account?.id ?? "", () => follow(request, reply, source)),
     async endAll() {
       draining = true;
       const all = [...open];
