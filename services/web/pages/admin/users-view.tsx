@@ -39,7 +39,7 @@ export function UsersView(): VNode {
     <>
       {failed && <Failure text={failed} />}
       {refused && <Failure text={refused} />}
-      <p>
+      <p class="toolbar">
         <button type="button" class="primary" onClick={() => setAdding(true)}>
           {t("users.add")}
         </button>
