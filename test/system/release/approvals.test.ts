@@ -40,7 +40,7 @@ beforeAll(async () => {
   own = (await owl.status()).release.version;
   caller = createCaller(owl.port);
   expect(await caller.signIn()).toBe(true);
-}, BOUND_MS);
+});
 afterAll(async () => {
   caller?.close();
   await owl?.stop();

@@ -66,7 +66,7 @@ worker: {replicas: 1, pool: 5, concurrency: {chat: 1, transcription: 1, playbook
 database: {url: "${url}"}
 `,
   });
-}, BOUND_MS);
+});
 afterAll(async () => {
   await owl?.stop();
   await postgres?.stop();

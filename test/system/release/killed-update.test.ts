@@ -43,7 +43,7 @@ beforeAll(async () => {
   };
   path.incompatible = await makeRelease(releases, "9.2.0", incompatible);
   path.broken = await makeRelease(releases, "9.2.1", { ...incompatible, "services/web/main.ts": crash });
-}, BOUND_MS);
+});
 afterAll(() => rmSync(releases, { recursive: true, force: true }));
 
 let owl: Installation | null = null;

@@ -36,7 +36,7 @@ createServer((_, response) => response.end("theirs\\n")).listen(Number(process.e
     routes: [{path: "/"}]
 `,
   });
-}, BOUND_MS);
+});
 afterAll(async () => {
   await owl?.stop();
   rmSync(releases, { recursive: true, force: true });

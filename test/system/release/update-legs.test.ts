@@ -81,7 +81,7 @@ model: {baseUrl: "${model.baseUrl}", apiKey: x, name: stub}
 mail: {smtp: "${mail.url}", from: "owl@example.org"}
 `,
   });
-}, BOUND_MS);
+});
 afterAll(async () => {
   await owl?.stop();
   await Promise.all([model?.stop(), tools?.stop(), mail?.stop()]);

@@ -34,7 +34,7 @@ beforeAll(async () => {
     "supervisor/main.ts": `if (!process.argv.includes("--version")) throw new Error("no owld today");\n`,
   });
   path.stuck = await makeRelease(releases, "9.0.5", failing);
-}, BOUND_MS);
+});
 afterAll(() => rmSync(releases, { recursive: true, force: true }));
 
 const running: Installation[] = [];
