@@ -1,8 +1,9 @@
-// `owlctl user add|list|passwd|disable|enable`: accounts of the bundled application. Passwords never come by argv.
+// `owlctl user add|list|passwd|disable|enable|delete`: accounts of the bundled application. Passwords never come by argv.
 
 import { text as readText } from "node:stream/consumers";
 import type { Command } from "commander";
 import { EXIT } from "../../config/control-api.ts";
+import { confirmed } from "../confirm.ts";
 import type { CommandDeps } from "../deps.ts";
 import { table } from "../render/table.ts";
 import { ROUTES } from "../routes.ts";
@@ -23,6 +24,7 @@ interface Options {
   readonly admin?: boolean;
   readonly passwordStdin?: boolean;
   readonly json?: boolean;
+  readonly yes?: boolean;
 }
 
 export function register(program: Command, deps: CommandDeps): void {
@@ -55,6 +57,13 @@ export function register(program: Command, deps: CommandDeps): void {
     .option("--password-stdin", t.stdin)
     .option("--json", text.help.json)
     .action(deps.run((name: string, options: Options) => passwd(name, options, deps)));
+  user
+    .command("delete")
+    .description(t.delete)
+    .argument("<name>", t.name)
+    .option("-y, --yes", text.help.yes)
+    .option("--json", text.help.json)
+    .action(deps.run((name: string, options: Options) => remove(name, options, deps)));
   for (const verb of ["disable", "enable"] as const) {
     user
       .command(verb)
@@ -63,6 +72,18 @@ export function register(program: Command, deps: CommandDeps): void {
       .option("--json", text.help.json)
       .action(deps.run((name: string, options: Options) => switchTo(verb, name, options, deps)));
   }
+}
+
+async function remove(name: string, options: Options, deps: CommandDeps): Promise<number> {
+  const { client, terminal, text } = deps;
+  const t = text.commands.user;
+  if (!options.yes && !(await confirmed(t.confirmDelete(name), deps))) {
+    terminal.err(t.kept);
+    return EXIT.failed;
+  }
+  const answer = await client().send<unknown>("DELETE", ROUTES.app(`/users/${encodeURIComponent(name)}`));
+  terminal.out(options.json ? JSON.stringify(answer) : t.deleted(name));
+  return EXIT.done;
 }
 
 async function passwordOf(options: Options): Promise<{ password?: string }> {

@@ -252,6 +252,16 @@ export const commandWords = {
     passwd: ["give an account a new one-time password", "계정에 새 일회용 비밀번호를 줌"],
     disable: ["disable an account and end its sessions", "계정을 막고 세션을 끝냄"],
     enable: ["let a disabled account sign in again", "막힌 계정을 다시 쓸 수 있게 함"],
+    delete: ["delete an account with all its data", "계정과 그 모든 데이터를 삭제"],
+    confirmDelete: (name: string) => [
+      `Delete ${name} with all conversations, recordings and playbooks?`,
+      `${name} 계정을 대화, 녹음, 플레이북과 함께 모두 삭제할까요?`,
+    ],
+    kept: ["Nothing was deleted.", "아무것도 삭제하지 않았습니다."],
+    deleted: (name: string) => [
+      `Account ${name} deleted; its data is being erased.`,
+      `계정 ${name}을(를) 삭제했습니다. 데이터를 지우는 중입니다.`,
+    ],
     name: ["name of the account", "계정 이름"],
     admin: ["may see administration pages and approve updates", "관리 화면을 보고 업데이트를 승인할 수 있음"],
     stdin: ["read the password from standard input instead of making one", "비밀번호를 만들지 않고 표준 입력에서 읽음"],

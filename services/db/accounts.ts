@@ -74,6 +74,21 @@ export async function setDisabled(sql: Sql, name: string, disabled: boolean): Pr
   return rowCount === 1;
 }
 
+/**
+ * Signs the account out for good and frees its name; what it owns is erased bit by bit (retention.ts), it itself last.
+ * False when it is not there.
+ */
+export async function markAccountDeleted(sql: Sql, id: string): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `WITH signed_out AS (DELETE FROM owl.session WHERE account_id = $1)
+     UPDATE owl.account SET deleted_at = clock_timestamp(), disabled_at = coalesce(disabled_at, clock_timestamp()),
+            name = 'deleted-' || id, password_hash = ''
+      WHERE id = $1 AND deleted_at IS NULL`,
+    [id],
+  );
+  return rowCount === 1;
+}
+
 /** Whoever takes an administrator away waits here for another one who does, and then counts what is left. */
 export async function lockAdministrators(sql: Sql): Promise<void> {
   await sql.query("SELECT 1 FROM owl.account WHERE role = 'administrator' ORDER BY id FOR UPDATE");

@@ -7,6 +7,7 @@ import {
   findAccount,
   insertAccount,
   lockAdministrators,
+  markAccountDeleted,
   type Role,
   setDisabled,
   setPassword,
@@ -80,5 +81,18 @@ export async function switchAccount(deps: WebDeps, actor: Actor, name: string, d
       action: disabled ? "account.disabled" : "account.enabled",
       target: account.name,
     });
+  });
+}
+
+/** Deletes it with all it owns: out at once, erased within minutes. Throws `account.conflict` for the last administrator. */
+export async function deleteAccount(deps: WebDeps, actor: Actor, name: string): Promise<void> {
+  const account = await find(deps, name);
+  await deps.db.transaction(async (sql) => {
+    await lockAdministrators(sql);
+    if (!(await markAccountDeleted(sql, account.id))) throw failure("account.notFound", { name });
+    if (account.role === "administrator" && (await countAdministrators(sql)) === 0) {
+      throw failure("account.conflict#last");
+    }
+    await recordAudit(sql, { ...actor, action: "account.deleted", target: account.name });
   });
 }

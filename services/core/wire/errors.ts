@@ -64,7 +64,11 @@ const ERRORS = {
   "account.notFound": row(404, "There is no account {name}.", "See owlctl user list."),
   "account.notFound#administrator": row(404, "There is no administrator."),
   "account.conflict": row(409, "The account {name} is there already."),
-  "account.conflict#last": row(409, "The last administrator cannot be disabled.", "Add another administrator first."),
+  "account.conflict#last": row(
+    409,
+    "The last administrator cannot be disabled or deleted.",
+    "Add another administrator first.",
+  ),
 
   "limit.turns": row(
     429,

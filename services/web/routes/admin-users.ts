@@ -5,7 +5,7 @@ import { nothing } from "../../core/wire/parts.ts";
 import { newPassword, newUser, userMade, userParams, users } from "../../core/wire/session.ts";
 import { listAccounts } from "../../db/accounts.ts";
 import { listUsage, NOTHING_HELD } from "../../db/usage.ts";
-import { type Actor, addAccount, resetPassword, switchAccount } from "../accounts.ts";
+import { type Actor, addAccount, deleteAccount, resetPassword, switchAccount } from "../accounts.ts";
 import type { Routes } from "../deps.ts";
 import { accountOf } from "../sessions.ts";
 
@@ -57,6 +57,19 @@ export const adminUserRoutes: Routes = (app, deps) => {
       },
     },
     (request) => resetPassword(deps, actorOf(request), { name: request.params.name, password: request.body?.password }),
+  );
+
+  app.delete(
+    "/api/admin/users/:name",
+    {
+      schema: {
+        summary: "Delete an account with all its data",
+        tags,
+        params: userParams,
+        response: { 204: nothing },
+      },
+    },
+    (request) => deleteAccount(deps, actorOf(request), request.params.name),
   );
 
   for (const [verb, disabled] of [

@@ -11,7 +11,7 @@ import {
 import { figures, figuresQuery } from "../../core/wire/system.ts";
 import { listAccounts, type Role } from "../../db/accounts.ts";
 import { turnFigures } from "../../db/turn-figures.ts";
-import { type Actor, addAccount, resetPassword, switchAccount } from "../accounts.ts";
+import { type Actor, addAccount, deleteAccount, resetPassword, switchAccount } from "../accounts.ts";
 import type { Routes } from "../deps.ts";
 
 const OPERATOR: Actor = { accountId: null, accountName: "owlctl", address: null };
@@ -37,6 +37,15 @@ export const internalRoutes: Routes = (app, deps) => {
     "/internal/users/:name/password",
     { schema: { hide, params: userParams, body: newPassword, response: { 200: userMade } } },
     (request) => resetPassword(deps, OPERATOR, { name: request.params.name, password: request.body?.password }),
+  );
+
+  app.delete(
+    "/internal/users/:name",
+    { schema: { hide, params: userParams, response: { 200: operatorSwitched } } },
+    async (request) => {
+      await deleteAccount(deps, OPERATOR, request.params.name);
+      return { name: request.params.name, disabled: true };
+    },
   );
 
   for (const [verb, disabled] of [

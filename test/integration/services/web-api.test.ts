@@ -346,6 +346,7 @@ test("what owlctl asks through owld: accounts and turn lengths; nothing of it th
   expect((await lee.call("GET", "/api/session")).status).toBe(401);
   expect((await client.call("POST", "/internal/users/lee/disable", {})).status).toBe(200);
   expect((await client.call("POST", "/internal/users/admin/disable", {})).status).toBe(409);
+  expect((await client.call("DELETE", "/internal/users/admin")).status).toBe(409);
   expect((await client.call("POST", "/internal/users/nobody/disable", {})).status).toBe(404);
   const { items } = (await client.call("GET", "/internal/users")).body;
   expect(items.find((one: { name: string }) => one.name === "lee")).toMatchObject({ role: "user", disabled: true });
@@ -353,6 +354,23 @@ test("what owlctl asks through owld: accounts and turn lengths; nothing of it th
   for (const path of ["/internal/users", "/internal/turns", "/readyz", "/healthz"]) {
     expect((await client.call("GET", path, undefined, { "x-forwarded-for": "10.0.0.1" })).status, path).toBe(404);
   }
+});
+
+test("a deleted account is signed out, erased with what it owned, and its name is free again", async () => {
+  const made = await client.call("POST", "/api/admin/users", { name: "gone", role: "member", password: PASSWORD });
+  expect(made.status).toBe(201);
+  const { rows } = await services.sql.query("SELECT id FROM owl.account WHERE name = 'gone'");
+  await services.sql.query("INSERT INTO owl.conversation (id, account_id) VALUES (gen_random_uuid(), $1)", [
+    rows[0].id,
+  ]);
+  expect((await client.call("DELETE", "/api/admin/users/gone")).status).toBe(204);
+  expect((await client.call("DELETE", "/api/admin/users/gone")).status).toBe(404);
+  const { items } = (await client.call("GET", "/api/admin/users")).body;
+  expect(items.some((one: { name: string }) => /gone|deleted/.test(one.name))).toBe(false);
+  const left = async () => (await services.sql.query("SELECT 1 FROM owl.account WHERE id = $1", [rows[0].id])).rowCount;
+  await expect.poll(left, { timeout: 60_000 }).toBe(0);
+  const again = await client.call("POST", "/api/admin/users", { name: "gone", role: "member", password: PASSWORD });
+  expect(again.status).toBe(201);
 });
 
 test("approving writes a row for owld and nothing else; one at a time; every act is in the audit trail", async () => {

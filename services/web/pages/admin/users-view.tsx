@@ -1,4 +1,4 @@
-// Accounts: add, disable, new one-time password.
+// Accounts: add, disable, delete, new one-time password.
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
@@ -13,7 +13,7 @@ import { useResource } from "../resource.ts";
 import { useAct } from "../sign-in.tsx";
 import { momentText, t } from "../text/text.ts";
 
-type Asked = { readonly act: "reset" | "disable"; readonly user: User };
+type Asked = { readonly act: "reset" | "disable" | "delete"; readonly user: User };
 
 export function UsersView(): VNode {
   const { value, failed, refresh } = useResource<Users>("/api/admin/users", { pollMs: 30_000 });
@@ -24,9 +24,12 @@ export function UsersView(): VNode {
   const now = useNow(60_000);
   if (!value) return failed ? <Failure text={failed} /> : <p class="loading">{t("loading")}</p>;
 
-  const change = (user: User, verb: "password" | "disable" | "enable"): void => {
+  const change = (user: User, verb: "password" | "disable" | "enable" | "delete"): void => {
     setRefused(null);
-    call<UserMade | null>(`/api/admin/users/${encodeURIComponent(user.name)}/${verb}`, { method: "POST" }).then(
+    const path = `/api/admin/users/${encodeURIComponent(user.name)}`;
+    const answered: Promise<UserMade | null> =
+      verb === "delete" ? call(path, { method: "DELETE" }) : call(`${path}/${verb}`, { method: "POST" });
+    answered.then(
       (answer) => {
         if (verb === "password" && answer) setMade(answer);
         refresh();
@@ -80,6 +83,9 @@ export function UsersView(): VNode {
                   >
                     {user.disabled ? t("users.enable") : t("users.disable")}
                   </button>
+                  <button type="button" class="link" onClick={() => setAsked({ act: "delete", user })}>
+                    {t("users.delete")}
+                  </button>
                 </td>
               </tr>
             ))}
@@ -100,12 +106,12 @@ export function UsersView(): VNode {
         <Confirm
           title={t(`users.${asked.act}Title`, { name: asked.user.name })}
           text={t(`users.${asked.act}Text`)}
-          action={asked.act === "reset" ? t("users.reset") : t("users.disable")}
-          danger={asked.act === "disable"}
+          action={t(`users.${asked.act}`)}
+          danger={asked.act !== "reset"}
           onClose={() => setAsked(null)}
           onConfirm={() => {
             setAsked(null);
-            change(asked.user, asked.act === "reset" ? "password" : "disable");
+            change(asked.user, asked.act === "reset" ? "password" : asked.act);
           }}
         />
       )}

@@ -304,6 +304,12 @@ export const adminWords = {
   "users.reset": ["New password", "새 비밀번호"],
   "users.disable": ["Disable", "사용 중지"],
   "users.enable": ["Enable", "다시 사용"],
+  "users.delete": ["Delete", "삭제"],
+  "users.deleteTitle": (v: With<"name">) => [`Delete ${v.name}?`, `${v.name} 계정을 삭제할까요?`],
+  "users.deleteText": [
+    "The account and all its chats, recordings and playbooks are erased. This cannot be undone.",
+    "계정과 모든 대화, 녹음, 플레이북이 지워지며 되돌릴 수 없습니다.",
+  ],
   "users.resetTitle": (v: With<"name">) => [`New password for ${v.name}?`, `${v.name} 님의 비밀번호를 새로 만들까요?`],
   "users.resetText": [
     "The old password stops working and every session is signed out. You get a one-time password to hand on.",
