@@ -137,9 +137,10 @@ describe("the account's one event stream", () => {
   });
 
   test("tells nothing of another account", async () => {
-    const made = await client.call("POST", "/api/admin/users", { name: "other", role: "member" });
+    const password = "the word of the other";
+    await client.call("POST", "/api/admin/users", { name: "other", role: "member", password });
     const other = createWebClient(web.socket);
-    await other.signIn("other", made.body.password);
+    await other.signIn("other", password);
     const stream = await opened(other, (event) => event.event === "end");
     const { turnId } = await client.ask("say 5 words every 5 ms");
     await client.ended(turnId);
