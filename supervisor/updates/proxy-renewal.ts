@@ -23,9 +23,8 @@ export async function renewProxies({ store, journal, record, folder, proxies }: 
   const before = readFact(store, "proxy code");
   if (before === present) return;
   if (before !== null || createReleaseLedger(store).current()?.version === folder.running.version) {
-    const message = record.recorded.update.proxyRenewed;
-    journal.write({ type: "proxy.renewing", service: "proxy", message });
-    proxies.renew(message);
+    journal.write({ type: "proxy.renewing", service: "proxy", message: record.recorded.update.proxyRenewed });
+    proxies.renew(record.recorded.cause.code);
   }
   keepFact(store, "proxy code", present);
 }

@@ -40,6 +40,7 @@ export const recordedWords = {
       `${service}의 인스턴스를 ${wanted}개로 맞춤`,
     ],
     configuration: ["its configuration changed", "설정이 바뀜"],
+    code: ["its code changed", "코드가 바뀜"],
     notNeeded: (id: string) => [`${id} stays after all`, `${id}을(를) 그대로 둠`],
     hung: ["it does not answer", "응답이 없음"],
     unreached: ["it cannot be reached any more", "더 연결할 수 없음"],
