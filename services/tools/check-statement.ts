@@ -31,13 +31,32 @@ const MOST_REPEATED = 1_000_000;
 const REPEATS = /(?<![\p{L}\p{N}_$])(repeat|lpad|rpad|array_fill)\s*\(/iu;
 const LARGE = /(?<![\p{L}\p{N}_$.])(\d[\d_]*(?:\.\d*)?(?:e\+?\d+)?)/giu;
 
-/** Throws `sql.refused` for a statement that does not only read data. */
-export function checkStatement(sql: string): void {
+/** What a statement sees of sessions: its own, whoever else's share its role. It stands before the catalogue's view. */
+const OWN_SESSION = `pg_stat_activity AS (SELECT current_database()::text AS datname, pg_backend_pid() AS pid,
+  current_user::text AS usename, current_setting('application_name') AS application_name, xact_start, query_start,
+  'active'::text AS state, current_query() AS query
+  FROM (VALUES (transaction_timestamp(), statement_timestamp())) AS now (xact_start, query_start))`;
+
+/** The statement to run for `sql`. Throws `sql.refused` for one that does not only read data. */
+export function readingStatement(sql: string): string {
+  checkStatement(sql);
+  if (!/pg_stat_activity/i.test(sql)) return sql;
+  const begin = beginOf(sql);
+  const own = /^with(\s+recursive)?\b/i.exec(sql.slice(begin, begin + 100))?.[0];
+  if (own === undefined) return `WITH ${OWN_SESSION} ${sql}`;
+  return `${sql.slice(0, begin)}${own} ${OWN_SESSION}, ${sql.slice(begin + own.length)}`;
+}
+
+function checkStatement(sql: string): void {
   const begin = beginOf(sql);
   if (!READS.test(sql.slice(begin, begin + 20))) {
     throw failure("sql.refused#writes");
   }
-  const named = sql.match(OWN_NAME)?.find((name) => !KNOWN.test(name)) ?? REFUSED.exec(sql)?.[1];
+  // Not by its schema, which would be the view with everybody's statements.
+  const mayActivity = !/pg_catalog/i.test(sql) && /^(select|with|values|table)\b/i.test(sql.slice(begin, begin + 20));
+  const isKnown = (name: string): boolean =>
+    KNOWN.test(name) || (mayActivity && name.toLowerCase() === "pg_stat_activity");
+  const named = sql.match(OWN_NAME)?.find((name) => !isKnown(name)) ?? REFUSED.exec(sql)?.[1];
   if (named !== undefined) throw failure("sql.refused#closed", { name: named });
   if (ESCAPED_NAME.test(sql)) throw failure("sql.refused#escaped");
   const repeats = REPEATS.exec(sql)?.[1];

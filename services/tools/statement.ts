@@ -8,7 +8,7 @@ import type { OwlError } from "../../config/errors.ts";
 import type { Clock } from "../../config/time.ts";
 import { failure } from "../core/wire/errors.ts";
 import { cancelRequest } from "./cancel-request.ts";
-import { checkStatement } from "./check-statement.ts";
+import { readingStatement } from "./check-statement.ts";
 
 export interface StatementLimits {
   readonly timeoutMs: number;
@@ -60,7 +60,7 @@ const types = {
 export async function runStatement(client: pg.Client, run: StatementRun): Promise<StatementResult> {
   const { clock, limits, signal } = run;
   const startedAt = clock.monotonicMs();
-  checkStatement(run.sql);
+  const text = readingStatement(run.sql);
   await client.query(CHECK_CLIENT).catch(() => undefined);
   await client.query("BEGIN READ ONLY");
   signal.throwIfAborted();
@@ -85,7 +85,7 @@ export async function runStatement(client: pg.Client, run: StatementRun): Promis
     cancelled ??= cancelRequest(client).catch(() => undefined);
   };
   const query = new pg.Query<unknown[]>({
-    text: run.sql,
+    text,
     values: [...run.values],
     rowMode: "array",
     types,

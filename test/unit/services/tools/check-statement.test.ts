@@ -1,13 +1,15 @@
 // What a statement may name. The database's role is the wall; this is the fence in front of it.
 
 import { expect, test } from "vitest";
-import { checkStatement } from "../../../../services/tools/check-statement.ts";
+import { readingStatement } from "../../../../services/tools/check-statement.ts";
 
 test.each([
   "SELECT pg_terminate_backend(1)",
   "select PG_CANCEL_BACKEND(1)",
   'SELECT "pg_catalog"."pg_terminate_backend"(1)',
-  "SELECT query FROM pg_stat_activity",
+  "SELECT query FROM pg_catalog.pg_stat_activity",
+  'SELECT query FROM "pg_catalog" . "pg_stat_activity"',
+  "EXPLAIN SELECT query FROM pg_stat_activity",
   "TABLE pg_catalog.pg_stat_activity",
   "SELECT pg_stat_get_activity(NULL)",
   "SELECT pg_logical_emit_message(false, 'a', 'b')",
@@ -28,7 +30,7 @@ test.each([
   "DELETE FROM t",
   "/* SELECT */ DELETE FROM t",
 ])("%s is refused", (sql) => {
-  expect(() => checkStatement(sql)).toThrow(expect.objectContaining({ code: "sql.refused" }));
+  expect(() => readingStatement(sql)).toThrow(expect.objectContaining({ code: "sql.refused" }));
 });
 
 test.each([
@@ -42,5 +44,14 @@ test.each([
   "SELECT 5000000000 AS big",
   "EXPLAIN SELECT 1",
 ])("%s is run", (sql) => {
-  expect(() => checkStatement(sql)).not.toThrow();
+  expect(() => readingStatement(sql)).not.toThrow();
 });
+
+test.each([
+  ["SELECT query FROM pg_stat_activity", /^WITH pg_stat_activity AS \([\s\S]*\) SELECT query FROM pg_stat_activity$/],
+  [
+    "WITH a AS (SELECT 1) SELECT * FROM a, pg_stat_activity",
+    /^WITH pg_stat_activity AS \([\s\S]*\), {2}a AS \(SELECT 1\) /,
+  ],
+  ["with recursive a AS (SELECT 1) TABLE pg_stat_activity", /^with recursive pg_stat_activity AS /],
+])("of sessions %s sees its own alone", (sql, run) => expect(readingStatement(sql)).toMatch(run));
