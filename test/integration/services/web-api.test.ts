@@ -292,7 +292,7 @@ test("a hash of older figures is known, and replaced at the next sign-in", async
   await services.sql.query("UPDATE owl.account SET password_hash = $1 WHERE name = 'old'", [hash]);
   expect((await createWebClient(web.socket).signIn("old")).status).toBe(200);
   const { rows } = await services.sql.query("SELECT password_hash AS hash FROM owl.account WHERE name = 'old'");
-  expect(rows[0].hash).toMatch(/^scrypt\$131072\$8\$1\$/);
+  expect(rows[0].hash).toMatch(/^scrypt\$32768\$8\$3\$/);
   expect((await createWebClient(web.socket).signIn("old")).status).toBe(200);
 });
 
