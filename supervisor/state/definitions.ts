@@ -192,8 +192,15 @@ export function createDefinitions(parts: DefinitionParts): Definitions {
       if (rollout === null) return false;
       const found = rollouts.get(rollout);
       if (found?.state === "running") return false;
-      if (found?.state === "succeeded") take({ text, config: trial ?? parts.load(text) });
-      else refuse(text, say.didNotStand(rollout, found?.reason?.split("\n")[0] ?? null));
+      if (found?.state !== "succeeded") refuse(text, say.didNotStand(rollout, found?.reason?.split("\n")[0] ?? null));
+      else {
+        try {
+          take({ text, config: trial ?? parts.load(text) });
+        } catch (error) {
+          // It stood, and a file it names went before this was written: the loop goes on with what is in force.
+          refuse(text, asError(error).message);
+        }
+      }
       replaceOthers();
       return true;
     },
