@@ -57,7 +57,8 @@ export function createCaller(port: number): Caller {
         sent.destroy();
       });
       const sent = sendRequest({ host: "127.0.0.1", port, method, path, agent, headers }, (response) => {
-        for (const one of response.headers["set-cookie"] ?? []) cookie = one.split(";")[0] ?? "";
+        const given = (response.headers["set-cookie"] ?? []).map((one) => one.split(";")[0] ?? "");
+        if (given.length > 0) cookie = given.join("; ");
         let text = "";
         response.setEncoding("utf8");
         response.on("data", (chunk: string) => {
