@@ -21,6 +21,8 @@ const run = promisify(execFile);
 const PARTS = ["package.json", "package-lock.json", "LICENSE", "README.md", "CHANGELOG.md", "tsconfig.json"];
 const FOLDERS = ["config", "ctl", "migrations", "services", "supervisor", "systemd", ".build"];
 
+const BLOCK_BYTES = 128 * 1024;
+
 interface BuildRequest {
   readonly root: string;
   readonly output: string;
@@ -157,6 +159,21 @@ async function readNotes(root: string): Promise<Manifest["notes"]> {
   return JSON.parse(text) as Manifest["notes"];
 }
 
+/** The same bytes in pieces of one size: what zstd writes depends on how it is fed, and a disk feeds as it likes. */
+async function* inBlocks(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let [parts, held]: [Buffer[], number] = [[], 0];
+  for await (const piece of source) {
+    parts.push(piece);
+    held += piece.length;
+    if (held < BLOCK_BYTES) continue;
+    const all = Buffer.concat(parts);
+    let from = 0;
+    for (; all.length - from >= BLOCK_BYTES; from += BLOCK_BYTES) yield all.subarray(from, from + BLOCK_BYTES);
+    [parts, held] = [[all.subarray(from)], all.length - from];
+  }
+  if (held > 0) yield Buffer.concat(parts);
+}
+
 async function writeArchive(request: BuildRequest, manifest: Manifest): Promise<void> {
   const { root, output } = request;
   await mkdir(dirname(output), { recursive: true });
@@ -167,7 +184,7 @@ async function writeArchive(request: BuildRequest, manifest: Manifest): Promise<
     request.compression === "gzip"
       ? createGzip({ level: 9 })
       : createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: 10 } });
-  const written = pipeline(tar, compress, createWriteStream(partial, { mode: 0o644 }));
+  const written = pipeline(tar, inBlocks, compress, createWriteStream(partial, { mode: 0o644 }));
   const fill = (async () => {
     const text = Buffer.from(`${JSON.stringify(manifest)}\n`);
     tar.entry({ name: MANIFEST_FILE, size: text.length, mode: 0o644, mtime }, text);
