@@ -3,14 +3,15 @@
 
 import { resolve } from "node:path";
 import { bundledServices } from "./bundled.ts";
-import type { AppConfig, Config, ListenAddress, ProxyConfig, RetentionConfig } from "./config.ts";
+import { completeApp, type Reading } from "./complete-app.ts";
+import type { Config, ListenAddress, ProxyConfig, RetentionConfig } from "./config.ts";
 import { DEFAULTS } from "./defaults.ts";
 import { homePaths } from "./home.ts";
 import { environmentLanguage } from "./language.ts";
 import type { Environment } from "./locate.ts";
 import type { Overrides } from "./overrides.ts";
 import { folderOf, ownService } from "./own-services.ts";
-import type { ConfigPath, Positions } from "./positions.ts";
+import type { Positions } from "./positions.ts";
 import type { ConfigProblem } from "./problems.ts";
 import type { OwlYaml } from "./schema.ts";
 import { resolveSecret } from "./secrets.ts";
@@ -33,25 +34,7 @@ const RESERVED = ["postgres", "proxy", "owld"];
 /** The complete configuration; what is wrong goes to `context.problems` (the result is then not to be used). */
 export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
   const { positions, problems, overrides, file, home } = context;
-  const folder = folderOf(file, context.cwd);
-  const say = (path: ConfigPath, message: string) => problems.push({ where: positions.of(path), message });
-  const secret = (path: ConfigPath, text: string): string => {
-    const resolved = resolveSecret(text, context.env, folder);
-    if ("value" in resolved) return resolved.value;
-    say(path, `${path.join(".")}: ${resolved.problem}`);
-    return "";
-  };
-  const url = (path: ConfigPath, text: string, protocols: readonly string[]): string => {
-    const value = secret(path, text);
-    if (value === "") return value;
-    // A database on a Unix socket has no host: postgres://user@/name?host=/run/postgresql.
-    const protocol = URL.parse(value.replace("@/", "@localhost/"))?.protocol.slice(0, -1) ?? null;
-    if (protocol === null || !protocols.includes(protocol)) {
-      say(path, `${path.join(".")}: expected a URL beginning with ${protocols.map((one) => `${one}://`).join(" or ")}`);
-    }
-    return value;
-  };
-
+  const read = createReading(context);
   const stop = { graceMs: raw.stop?.grace ?? DEFAULTS.graceMs };
   const turn = {
     finishMs: raw.turn?.finish ?? DEFAULTS.turn.finishMs,
@@ -64,27 +47,11 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
     stalledAfterMs: raw.heartbeat?.stalledAfter ?? DEFAULTS.heartbeat.stalledAfterMs,
   };
   const retention = completeRetention(raw.retention);
-  const proxy = completeProxy(raw.proxy, overrides, folder);
+  const proxy = completeProxy(raw.proxy, overrides, read.folder);
   const bundled = raw.services === undefined;
   const language = environmentLanguage(context.env);
 
-  if (raw.database !== undefined && raw.postgres !== undefined) {
-    say(["postgres"], "postgres tunes the server Owl manages, but database.url names another one; drop one of the two");
-  }
-  for (const key of Object.keys(raw.postgres?.settings ?? {})) {
-    const instead = {
-      max_connections: "postgres.maxConnections",
-      data_directory: null,
-      hba_file: null,
-      port: null,
-      unix_socket_directories: null,
-    }[key];
-    if (instead !== undefined)
-      say(
-        ["postgres", "settings", key],
-        `postgres.settings.${key} is Owl's own${instead === null ? "" : `; use ${instead}`}`,
-      );
-  }
+  checkPostgres(raw, read);
   const web = {
     replicas: (overrides.webReplicas ?? raw.web?.replicas ?? DEFAULTS.replicas) * overrides.webWorkers,
     pool: raw.web?.pool ?? DEFAULTS.pool,
@@ -116,7 +83,7 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
         ownService(name, service, replicasOf(name, service.replicas), {
           env: context.env,
           cwd: context.cwd,
-          folder,
+          folder: read.folder,
           positions,
           graceMs: stop.graceMs,
           defaultUser: overrides.servicesUser,
@@ -125,7 +92,9 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
         }),
       );
   const database =
-    raw.database === undefined ? null : { url: url(["database", "url"], raw.database.url, ["postgres", "postgresql"]) };
+    raw.database === undefined
+      ? null
+      : { url: read.url(["database", "url"], raw.database.url, ["postgres", "postgresql"]) };
 
   return {
     file,
@@ -155,80 +124,69 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
     heartbeat,
     bundled,
     services,
-    app: bundled ? completeApp() : null,
+    app: bundled
+      ? completeApp(raw, read, {
+          language,
+          databaseUrl: database?.url ?? null,
+          turn,
+          graceMs: stop.graceMs,
+          heartbeat,
+          retention,
+          uploadsDir: homePaths(home).uploads,
+          uploadBytes: proxy.limits.uploadBytes,
+          secureCookies: proxy.tls !== null,
+        })
+      : null,
     warnings: context.warnings,
   };
+}
 
-  function completeApp(): AppConfig {
-    const { model, transcription } = raw;
-    const command = transcription?.command ?? null;
-    if (transcription?.engine === "command" && command === null) {
-      say(
-        ["transcription"],
-        'transcription.engine is command, so transcription.command is needed, such as [whisper-cli, "{file}"]',
+function createReading({ env, cwd, file, positions, problems }: CompleteContext): Reading {
+  const folder = folderOf(file, cwd);
+  const read: Reading = {
+    folder,
+    say: (path, message) => problems.push({ where: positions.of(path), message }),
+    secret(path, text) {
+      const resolved = resolveSecret(text, env, folder);
+      if ("value" in resolved) return resolved.value;
+      read.say(path, `${path.join(".")}: ${resolved.problem}`);
+      return "";
+    },
+    url(path, text, protocols) {
+      const value = read.secret(path, text);
+      if (value === "") return value;
+      // A database on a Unix socket has no host: postgres://user@/name?host=/run/postgresql.
+      const protocol = URL.parse(value.replace("@/", "@localhost/"))?.protocol.slice(0, -1) ?? null;
+      if (protocol === null || !protocols.includes(protocol)) {
+        const expected = protocols.map((one) => `${one}://`).join(" or ");
+        read.say(path, `${path.join(".")}: expected a URL beginning with ${expected}`);
+      }
+      return value;
+    },
+  };
+  return read;
+}
+
+function checkPostgres(raw: OwlYaml, read: Reading): void {
+  if (raw.database !== undefined && raw.postgres !== undefined) {
+    read.say(
+      ["postgres"],
+      "postgres tunes the server Owl manages, but database.url names another one; drop one of the two",
+    );
+  }
+  for (const key of Object.keys(raw.postgres?.settings ?? {})) {
+    const instead = {
+      max_connections: "postgres.maxConnections",
+      data_directory: null,
+      hba_file: null,
+      port: null,
+      unix_socket_directories: null,
+    }[key];
+    if (instead !== undefined)
+      read.say(
+        ["postgres", "settings", key],
+        `postgres.settings.${key} is Owl's own${instead === null ? "" : `; use ${instead}`}`,
       );
-    }
-    if (command !== null && !command.some((word) => word.includes("{file}"))) {
-      say(
-        ["transcription", "command"],
-        'transcription.command: one argument must hold "{file}", the recording\'s path',
-      );
-    }
-    const baseUrl = transcription?.baseUrl ?? model?.baseUrl ?? null;
-    if (transcription?.engine === "openai" && baseUrl === null) {
-      say(
-        ["transcription", "engine"],
-        "transcription.engine is openai, so transcription.baseUrl (or model.baseUrl) is needed",
-      );
-    }
-    for (const [path, text] of [
-      [["model", "baseUrl"], model?.baseUrl],
-      [["transcription", "baseUrl"], transcription?.baseUrl],
-    ] as const) {
-      if (text !== undefined) url(path, text, ["http", "https"]);
-    }
-    const apiKey = model?.apiKey === undefined ? null : secret(["model", "apiKey"], model.apiKey);
-    return {
-      language,
-      databaseUrl: database?.url ?? null,
-      turn,
-      graceMs: stop.graceMs,
-      heartbeat,
-      retention,
-      web: { pool: web.pool },
-      worker: {
-        pool: worker.pool,
-        concurrency: { ...DEFAULTS.concurrency, ...raw.worker?.concurrency },
-        accountShare: raw.worker?.accountShare ?? DEFAULTS.accountShare,
-      },
-      model:
-        model === undefined ? null : { baseUrl: secret(["model", "baseUrl"], model.baseUrl), apiKey, name: model.name },
-      transcription: {
-        engine: transcription?.engine ?? (command === null ? "auto" : "command"),
-        command,
-        baseUrl,
-        apiKey:
-          transcription?.apiKey === undefined ? apiKey : secret(["transcription", "apiKey"], transcription.apiKey),
-        model: transcription?.model ?? null,
-        onStop: transcription?.onStop ?? "handBack",
-      },
-      archiveRoots: (raw.archive?.roots ?? []).map((root) => resolve(folder, root)),
-      dataSources: Object.fromEntries(
-        Object.entries(raw.dataSources ?? {}).map(([name, source]) => [
-          name,
-          { url: url(["dataSources", name, "url"], source.url, ["postgres", "postgresql"]) },
-        ]),
-      ),
-      mail:
-        raw.mail === undefined
-          ? null
-          : { smtp: url(["mail", "smtp"], raw.mail.smtp, ["smtp", "smtps"]), from: raw.mail.from ?? DEFAULTS.mailFrom },
-      uploadsDir: homePaths(home).uploads,
-      uploadBytes: proxy.limits.uploadBytes,
-      limits: { ...DEFAULTS.accountLimits, ...raw.limits },
-      tools: { http: { allow: raw.tools?.http.allow ?? [] } },
-      secureCookies: proxy.tls !== null,
-    };
   }
 }
 

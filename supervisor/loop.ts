@@ -74,6 +74,7 @@ export interface Supervisor extends Running {
 }
 
 /** `wake` of the returned loop is to be called whenever a fact changed. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the one loop: what it sees, decides and carries out.
 export function createSupervisor(parts: SupervisorParts): Supervisor {
   const { clock, book, instances, rollouts, routing, store } = parts;
   const record = parts.record.recorded;

@@ -51,6 +51,7 @@ const CONTENDED_TRIES = 20;
 /** How long a stopped or over-long job may take to let go before its row is ended without it. */
 const LET_GO_MS = 5_000;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the claims, the running jobs and the drain share one map.
 export function createWorker(deps: WorkerDeps): Worker {
   const { db, queue, clock, log, config, listener } = deps;
   const running = new Map<string, RunningJob>();

@@ -74,6 +74,7 @@ export interface Instances {
   letGo(): void;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: every transition of an instance, in one closure so that no other part can make one.
 export function createInstances(parts: InstanceParts): Instances {
   const { clock, book, table, paths, oomKills, programOf } = parts;
   const { recorded } = parts.record;

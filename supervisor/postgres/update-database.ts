@@ -41,6 +41,7 @@ const JOB_TABLES: Readonly<Record<JobKind, string>> = {
 };
 const WRITES = ["turn", "conversation", "batch", "transcription", "playbook_run", "schema_analysis", "upload", "audit"];
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one database, taken through an update by short methods.
 export function createUpdateDatabase(parts: UpdateDatabaseParts): UpdateDatabase {
   const { managed } = parts;
 

@@ -54,6 +54,7 @@ export function proxyStop({ drainTimeoutMs }: ProxyConfig): Instance["stop"] {
   return { graceMs: drainTimeoutMs + DRAIN_SLACK_MS, signal: "SIGTERM", after: "routed-out" };
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the proxies that live share one map of channels.
 export function createProxySet(parts: ProxySetParts): ProxySet & { readonly program: Program } {
   const { book, config, paths } = parts;
   const causes = parts.record.recorded.cause;

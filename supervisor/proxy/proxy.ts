@@ -53,6 +53,7 @@ export interface Proxy {
 }
 
 /** Puts the parts together and loads only those its configuration names: what is loaded stays in memory. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the process: sockets, channel, drain and stop share its state.
 export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
   const { settings, clock, random, log } = deps;
   const config = settings.proxy;

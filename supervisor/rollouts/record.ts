@@ -81,6 +81,7 @@ const LINES = 50;
 /** The "service" of an update's own steps. */
 const OWN = "owl";
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the one running rollout, changed by these methods only.
 export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
   const { clock, store, journal } = parts;
   const say = parts.record.recorded.rollout;

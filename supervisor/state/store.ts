@@ -128,6 +128,7 @@ function openDatabase(file: string, waitMs: number): DatabaseSync {
   }
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one open file and what waits for it.
 function createStore(database: DatabaseSync): Store {
   const memory = new Map<Keyed, Map<Key, unknown>>();
   const counters = new Map<string, number>();

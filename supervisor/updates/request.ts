@@ -69,6 +69,7 @@ interface RollbackCourse {
   readonly lost: WritesSince | null;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: what can be asked of updates, each in a few lines.
 export function createUpdates(parts: UpdatesParts): Updates {
   const { folder } = parts;
   const { running } = folder;

@@ -61,6 +61,7 @@ function refuseFailed(lines: readonly PreflightLine[], release: string | null): 
   );
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one table of the steps, with what they share above it.
 export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<CourseStep, TakeStep>> {
   const { clock, book } = parts;
   const { update: words, rollout } = parts.record.recorded;

@@ -15,6 +15,7 @@ import {
   transcriptionPage,
   transcriptionRequest,
 } from "../../core/wire/transcription.ts";
+import type { Database } from "../../db/pool.ts";
 import { stopRow } from "../../db/stops.ts";
 import {
   findTranscription,
@@ -26,7 +27,7 @@ import {
 import { findUpload } from "../../db/uploads.ts";
 import { resolveInside } from "../../media/archive.ts";
 import { recordingType } from "../../media/recording-type.ts";
-import type { Routes } from "../deps.ts";
+import type { Routes, WebDeps } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
 import { transcribeAgain } from "../job-requests.ts";
 import { sendMedia } from "../media.ts";
@@ -66,32 +67,47 @@ const withSegments = (row: TranscriptionRow, segments: readonly Segment[]) => ({
 
 const FORMATS = { txt: "text/plain", srt: "application/x-subrip", vtt: "text/vtt" } as const;
 
+/** What happened to it after the event of that id, which says state and segment told last: `running.1-n4`. */
+async function eventsAfter(db: Database, id: string, accountId: string, lastId: string) {
+  const row = await findTranscription(db, id, accountId);
+  if (!row) return { events: [], done: true };
+  const [toldState = "", toldN = "-1"] = lastId.split("-n");
+  const after = /^\d{1,9}$/.test(toldN) ? Number(toldN) : -1;
+  const segments = (await listSegments(db, id)).filter((one) => one.n > after);
+  const lastN = segments.at(-1)?.n ?? after;
+  const state = `${row.state}.${row.attempt}`;
+  const over = row.endedAt !== null;
+  const events = segments.map((one) => ({ id: `${toldState}-n${one.n}`, event: "segment", data: one }));
+  if (state === toldState && segments.length === 0) return { events, done: over };
+  const told = { id: `${state}-n${lastN}`, event: over ? "end" : "state", data: rowJson(row) };
+  return { events: [...events, told], done: over };
+}
+
+/** The file a body names. Throws `upload.notFound`, `path.outside`, `path.notFound`, `transcription.invalid`. */
+async function sourceOf({ db, config }: WebDeps, body: TranscriptionRequest, accountId: string) {
+  if ((body.uploadId === undefined) === (body.path === undefined)) {
+    throw failure("transcription.invalid");
+  }
+  if (body.uploadId !== undefined) {
+    const upload = await findUpload(db, body.uploadId, accountId);
+    if (!upload) throw failure("upload.notFound");
+    if (upload.completedAt === null) {
+      throw failure("upload.conflict#open", {}, { data: { offset: upload.bytes } });
+    }
+    return { uploadId: upload.id, path: null, name: upload.name, bytes: upload.bytes };
+  }
+  const path = await resolveInside(body.path ?? "", config.archiveRoots);
+  const file = await stat(path).catch(() => null);
+  if (!file?.isFile() || (await recordingType(path)) === null) throw failure("transcription.invalid#type");
+  return { uploadId: null, path, name: nameOf(path), bytes: file.size };
+}
+
 export const transcriptionRoutes: Routes = (app, deps) => {
   const find = async (id: string, accountId: string): Promise<TranscriptionRow> => {
     const row = await findTranscription(deps.db, id, accountId);
     if (!row) throw failure("transcription.notFound");
     return row;
   };
-  /** The file a body names. Throws `upload.notFound`, `path.outside`, `path.notFound`, `transcription.invalid`. */
-  async function sourceOf(body: TranscriptionRequest, accountId: string) {
-    if ((body.uploadId === undefined) === (body.path === undefined)) {
-      throw failure("transcription.invalid");
-    }
-    if (body.uploadId !== undefined) {
-      const upload = await findUpload(deps.db, body.uploadId, accountId);
-      if (!upload) throw failure("upload.notFound");
-      if (upload.completedAt === null) {
-        throw failure("upload.conflict#open", {}, { data: { offset: upload.bytes } });
-      }
-      return { uploadId: upload.id, path: null, name: upload.name, bytes: upload.bytes };
-    }
-    const roots = deps.config.archiveRoots;
-    const path = await resolveInside(body.path ?? "", roots);
-    const file = await stat(path).catch(() => null);
-    if (!file?.isFile() || (await recordingType(path)) === null) throw failure("transcription.invalid#type");
-    return { uploadId: null, path, name: nameOf(path), bytes: file.size };
-  }
-
   app.post(
     "/api/transcriptions",
     {
@@ -106,7 +122,7 @@ export const transcriptionRoutes: Routes = (app, deps) => {
       const accountId = accountOf(request).id;
       const id = deps.random.uuid();
       const queueJob = deps.random.uuid();
-      const source = await sourceOf(request.body, accountId).catch((error: unknown) => ({ error }));
+      const source = await sourceOf(deps, request.body, accountId).catch((error: unknown) => ({ error }));
       return onceOnly(deps, request, { transcriptionId: id, id }, async (sql) => {
         if ("error" in source) throw source.error;
         const { language } = request.body;
@@ -158,21 +174,7 @@ export const transcriptionRoutes: Routes = (app, deps) => {
         channel: "owl_observe",
         payload: `transcription:${id}`,
         pollMs: 5_000,
-        async read(lastId) {
-          const row = await findTranscription(deps.db, id, accountId);
-          if (!row) return { events: [], done: true };
-          // The id says which state and which segment were told last: `running.1-4`.
-          const [toldState = "", toldN = "-1"] = lastId.split("-n");
-          const after = /^\d{1,9}$/.test(toldN) ? Number(toldN) : -1;
-          const segments = (await listSegments(deps.db, id)).filter((one) => one.n > after);
-          const lastN = segments.at(-1)?.n ?? after;
-          const state = `${row.state}.${row.attempt}`;
-          const over = row.endedAt !== null;
-          const events = segments.map((one) => ({ id: `${toldState}-n${one.n}`, event: "segment", data: one }));
-          if (state === toldState && segments.length === 0) return { events, done: over };
-          const told = { id: `${state}-n${lastN}`, event: over ? "end" : "state", data: rowJson(row) };
-          return { events: [...events, told], done: over };
-        },
+        read: (lastId) => eventsAfter(deps.db, id, accountId, lastId),
       });
     },
   );

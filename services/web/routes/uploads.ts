@@ -12,7 +12,7 @@ import { fileNameQuery } from "../../core/wire/turn.ts";
 import { newUpload, upload } from "../../core/wire/upload.ts";
 import { deleteUpload, findUpload, insertUpload, type UploadRow } from "../../db/uploads.ts";
 import { holdToLimits } from "../account-limits.ts";
-import type { Routes } from "../deps.ts";
+import type { Routes, WebDeps } from "../deps.ts";
 import { accountOf } from "../sessions.ts";
 import { appendUpload, finishUpload, removeUploadFile, shownName, tooLarge } from "../upload-files.ts";
 import { fileBody, type WireTypes } from "../wire.ts";
@@ -35,8 +35,66 @@ function wholeNumber(raw: string | string[] | undefined): number | null {
   return typeof raw === "string" && /^\d{1,15}$/.test(raw) ? Number(raw) : null;
 }
 
+/** A recording's way in: its row, its bytes as they come, its end. */
+function createIntake(deps: WebDeps) {
+  const limit = deps.config.uploadBytes;
+
+  const find = async (id: string, accountId: string): Promise<UploadRow> => {
+    const row = await findUpload(deps.db, id, accountId);
+    if (!row) throw failure("upload.notFound");
+    return row;
+  };
+
+  /** Appends, completes when all is there; a file that is no recording is dropped. */
+  async function receive(row: UploadRow, accountId: string, body: Readable, length: number | null): Promise<UploadRow> {
+    const end = length ?? limit;
+    const { bytes, writer } = await appendUpload(deps, { id: row.id, offset: row.bytes, limit: end }, body);
+    if (length === null || bytes === length) {
+      try {
+        await finishUpload(deps, { id: row.id, bytes, writer });
+      } catch (error) {
+        if (error instanceof OwlError && error.code === "upload.type") {
+          await deleteUpload(deps.db, row.id, accountId);
+          await removeUploadFile(deps, row.id);
+        }
+        throw error;
+      }
+    }
+    return find(row.id, accountId);
+  }
+
+  /** A row that counts as `length` bytes until it is complete. */
+  function admit(accountId: string, name: string | undefined, length: number): Promise<UploadRow> {
+    const id = deps.random.uuid();
+    return deps.db.transaction(async (sql) => {
+      const row = await insertUpload(sql, { id, accountId, name: shownName(name), length });
+      await holdToLimits(sql, accountId, deps.config.limits, ["uploads", "uploadBytes", "storedBytes"]);
+      return row;
+    });
+  }
+
+  async function whole(request: FastifyRequest, name: string | undefined, body: Readable): Promise<UploadRow> {
+    const accountId = accountOf(request).id;
+    // Of a body that comes in chunks nobody knows the length: it counts as the largest one.
+    const announced = wholeNumber(request.headers["content-length"]) ?? limit;
+    const row = await admit(accountId, name, Math.min(announced, limit));
+    const { id } = row;
+    try {
+      return await receive(row, accountId, body, null);
+    } catch (error) {
+      // Nobody knows its id yet: it cannot be resumed.
+      await deleteUpload(deps.db, id, accountId).catch(() => undefined);
+      await removeUploadFile(deps, id);
+      throw error;
+    }
+  }
+
+  return { find, receive, admit, whole };
+}
+
 export const uploadRoutes: Routes = (app, deps) => {
   const limit = deps.config.uploadBytes;
+  const { find, receive, admit, whole } = createIntake(deps);
 
   app.register(async (plain) => {
     const scope = plain.withTypeProvider<WireTypes>();
@@ -44,61 +102,6 @@ export const uploadRoutes: Routes = (app, deps) => {
     // Any body but JSON and a form is the recording itself, read as it comes; its bytes are counted by appendUpload.
     scope.removeContentTypeParser("text/plain");
     scope.addContentTypeParser("*", (_request, payload, done) => done(null, payload));
-
-    const find = async (id: string, accountId: string): Promise<UploadRow> => {
-      const row = await findUpload(deps.db, id, accountId);
-      if (!row) throw failure("upload.notFound");
-      return row;
-    };
-
-    /** Appends, completes when all is there; a file that is no recording is dropped. */
-    async function receive(
-      row: UploadRow,
-      accountId: string,
-      body: Readable,
-      length: number | null,
-    ): Promise<UploadRow> {
-      const end = length ?? limit;
-      const { bytes, writer } = await appendUpload(deps, { id: row.id, offset: row.bytes, limit: end }, body);
-      if (length === null || bytes === length) {
-        try {
-          await finishUpload(deps, { id: row.id, bytes, writer });
-        } catch (error) {
-          if (error instanceof OwlError && error.code === "upload.type") {
-            await deleteUpload(deps.db, row.id, accountId);
-            await removeUploadFile(deps, row.id);
-          }
-          throw error;
-        }
-      }
-      return find(row.id, accountId);
-    }
-
-    /** A row that counts as `length` bytes until it is complete. */
-    function admit(accountId: string, name: string | undefined, length: number): Promise<UploadRow> {
-      const id = deps.random.uuid();
-      return deps.db.transaction(async (sql) => {
-        const row = await insertUpload(sql, { id, accountId, name: shownName(name), length });
-        await holdToLimits(sql, accountId, deps.config.limits, ["uploads", "uploadBytes", "storedBytes"]);
-        return row;
-      });
-    }
-
-    async function whole(request: FastifyRequest, name: string | undefined, body: Readable): Promise<UploadRow> {
-      const accountId = accountOf(request).id;
-      // Of a body that comes in chunks nobody knows the length: it counts as the largest one.
-      const announced = wholeNumber(request.headers["content-length"]) ?? limit;
-      const row = await admit(accountId, name, Math.min(announced, limit));
-      const { id } = row;
-      try {
-        return await receive(row, accountId, body, null);
-      } catch (error) {
-        // Nobody knows its id yet: it cannot be resumed.
-        await deleteUpload(deps.db, id, accountId).catch(() => undefined);
-        await removeUploadFile(deps, id);
-        throw error;
-      }
-    }
 
     scope.post(
       "/api/uploads",
