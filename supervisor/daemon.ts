@@ -180,9 +180,9 @@ export function createDaemon(parts: DaemonParts) {
   const operations = createOperations({ ...lived, supervisor, preflight });
   const updating = createUpdateService({
     ...lived,
+    ...surroundings,
     operations,
     status: standing.fresh,
-    workers: surroundings.workers,
     changed() {
       inForce.useCode(serving().path, definitions.reload);
       wake();

@@ -130,6 +130,13 @@ export function holds(course: UpdateCourse): { readonly workers: boolean; readon
   }
 }
 
+/** Which kinds of bundled services still run when `replace` begins: the others have ended in a step before it. */
+export function replacedByOne(course: UpdateCourse): { readonly workers: boolean; readonly web: boolean } {
+  const steps = courseSteps(course);
+  const before = steps.slice(0, steps.indexOf("replace")).map((step) => holds({ ...course, step }));
+  return { workers: !before.some((one) => one.workers), web: !before.some((one) => one.web) };
+}
+
 /** The release whose code new instances get at this step. */
 export function servingRelease(course: UpdateCourse): ReleaseRef {
   const forward: readonly CourseStep[] = ["replace", "confirm", "switch", "trial", "prune"];

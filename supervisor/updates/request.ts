@@ -6,9 +6,10 @@ import type { Rollout, RolloutPlan, UpdateRequest } from "../../config/control-a
 import { nearest } from "../../config/nearest.ts";
 import type { Clock } from "../../config/time.ts";
 import type { Manifest } from "../core/manifest.ts";
+import { describePlan, type Forecast } from "../core/rollout-plan.ts";
 import { Refusal } from "../core/text/refusal.ts";
 import type { Text } from "../core/text/text.ts";
-import { courseSteps, type ReleaseRef, type UpdateCourse } from "../core/update-course.ts";
+import { courseSteps, type ReleaseRef, replacedByOne, type UpdateCourse } from "../core/update-course.ts";
 import { restoreMs, type UpdatePlanned } from "../core/update-plan.ts";
 import { type PlanFacts, preflightNotes, rollbackNotes, stepNote, updateNotes } from "../core/update-words.ts";
 import type { LedgerEntry, PostedRollback, UpdateDatabaseFacts, WritesSince } from "../ports.ts";
@@ -35,6 +36,9 @@ export interface UpdatesParts {
   readonly databaseFacts: () => Promise<UpdateDatabaseFacts>;
   readonly writesSince: (copy: string) => Promise<WritesSince>;
   readonly figures: () => UpdateFigures;
+  /** What the loop will make of `replace`, of the instances of those kinds that run now. */
+  readonly replacement: (kinds: { readonly workers: boolean; readonly web: boolean }) => Forecast;
+  readonly connectionLimit: () => number | null;
 }
 
 export interface Updates {
@@ -91,22 +95,20 @@ export function createUpdates(parts: UpdatesParts): Updates {
   ): RolloutPlan {
     const own = parts.bundled ? {} : { ownServices: true };
     const whole = { ...course, ...own, step: "stage", failure: null } as UpdateCourse;
-    const { graceMs, readyMs, webReplicas, workers, confirmMs } = parts.figures();
-    const expectedMs = parts.bundled ? readyMs * (webReplicas + workers) + confirmMs : readyMs;
+    const { graceMs, readyMs, workers, webReplicas, confirmMs } = parts.figures();
+    const kinds = parts.bundled ? replacedByOne(whole) : { workers: false, web: false };
+    const told = describePlan(parts.replacement(kinds), true, parts.connectionLimit(), notes, text);
+    // Those that end before it start afresh in it, all at once, and must stand as long.
+    const afresh = parts.bundled && ((workers > 0 && !kinds.workers) || (webReplicas > 0 && !kinds.web));
+    const endedMs = parts.bundled ? Number(!kinds.workers) + Number(!kinds.web) : 0;
     return {
-      changes: true,
-      steps: courseSteps(whole).map((action) => ({
-        service: "owl",
-        action,
-        instance: null,
-        note: stepNote(action, course.plan, facts, text),
-      })),
-      expectedMs,
-      worstMs: expectedMs + facts.closedMs + graceMs * (course.plan?.workers === "overlap" ? 1 : 2),
-      peakConnections: null,
-      connectionLimit: null,
-      peakMemoryBytes: null,
-      notes,
+      ...told,
+      steps: courseSteps(whole).flatMap((action) => [
+        { service: "owl", action, instance: null, note: stepNote(action, course.plan, facts, text) },
+        ...(action === "replace" ? told.steps : []),
+      ]),
+      expectedMs: Math.max(told.expectedMs, readyMs + (afresh ? confirmMs : 0)),
+      worstMs: told.worstMs + facts.closedMs + endedMs * graceMs + (afresh ? readyMs + confirmMs : 0),
     };
   }
 

@@ -5,6 +5,7 @@
 import type { Config } from "../../config/config.ts";
 import type { Status, WorkerStatus } from "../../config/control-api.ts";
 import type { Operations } from "../control/operations.ts";
+import { restartTargets } from "../core/rollout-plan.ts";
 import { Refusal } from "../core/text/refusal.ts";
 import type { DatabaseService, ProxySet } from "../ports.ts";
 import { createInstanceLogs } from "../process/log-file.ts";
@@ -31,6 +32,7 @@ interface UpdateServiceParts {
   readonly status: () => Promise<Status>;
   readonly config: () => Config;
   readonly workers: () => readonly WorkerStatus[] | null;
+  readonly connectionLimit: () => number | null;
   /** The course moved: what serves, and who rests, may be another now. */
   readonly changed: () => void;
   readonly reexec: () => void;
@@ -126,6 +128,15 @@ export function createUpdateService(parts: UpdateServiceParts): UpdateService {
       return await database.updates().writesSince(copy);
     },
     figures,
+    replacement({ workers, web }) {
+      const { services, rollout } = parts.config();
+      const names = services.flatMap((one) =>
+        one.bundled && (one.routes.length > 0 ? web : workers) ? [one.name] : [],
+      );
+      const targets = restartTargets(ground.book.services(), names, names, null, true);
+      return operations.planner({ targets, confirmMs: rollout.updateConfirmMs });
+    },
+    connectionLimit: parts.connectionLimit,
   });
   const { restart } = operations.control;
   const attendance = createAttendance({ ...ground, ...parts, runner, updates, assess, restart });

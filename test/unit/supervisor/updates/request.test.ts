@@ -49,6 +49,13 @@ function setup(change: Partial<UpdatesParts> = {}, lying: Partial<UpdatesParts["
     databaseFacts: async () => ({ applied: {}, compatible: {}, queueSchema: 46, bytes: 2 ** 30 }),
     writesSince: async () => ({ count: 3, firstAt: "then", lastAt: "now" }),
     figures: () => ({ workers: 1, graceMs: 8_000, readyMs: 1_000, webReplicas: 1, confirmMs: 30_000 }),
+    replacement: ({ workers, web }) => ({
+      steps: [...(web ? ["web"] : []), ...(workers ? ["worker"] : [])].map((service) => ({
+        ...{ service, action: "start", instance: `${service}-3`, place: `${service}-1` },
+      })),
+      ...{ expectedMs: 31_000, worstMs: 70_000, peakConnections: 30, peakMemoryBytes: null },
+    }),
+    connectionLimit: () => 100,
     ...change,
   } as UpdatesParts;
   const updates = createUpdates({ ...parts, assess: createAssessment(parts) });
@@ -60,6 +67,19 @@ test("a plan tells the release's own notes and its preflight's warnings", async 
   expect(notes).toContain("a note of the release");
   expect(notes.at(-1)).toMatch(/Preflight warns, disk: tight/);
   expect(steps.map(({ note }) => note)).not.toContain("");
+});
+
+test("a plan shows at `replace` what the loop will do with those that still run then, and the peak of it", async () => {
+  const steps = async (change: Partial<UpdatesParts>, overlap = false) => {
+    const plan = await setup(change).updates.planUpdate({ source: "/a", overlap }, en);
+    expect(plan.peakConnections).toBe(30);
+    const names = plan.steps.map(({ service, action }) => (service === "owl" ? action : service));
+    return names.slice(names.indexOf("replace"), names.indexOf("confirm"));
+  };
+  expect(await steps({})).toEqual(["replace", "web"]);
+  expect(await steps({}, true)).toEqual(["replace", "web", "worker"]);
+  const incompatible = async () => ({ applied: {}, compatible: {}, queueSchema: 45, bytes: 0 });
+  expect(await steps({ databaseFacts: incompatible })).toEqual(["replace"]);
 });
 
 test("a plan that is refused leaves nothing staged, unless it lay there before", async () => {
