@@ -8,6 +8,9 @@ import { modules } from "./paths.mjs";
 import { runNode } from "./run.mjs";
 import { say } from "./say.mjs";
 
+/** A file that takes so long is worth a look. */
+const SLOW_S = 5;
+
 /** Exit code 0 when every test passed and nothing was left behind. */
 export async function runTests(projects, args) {
   // TMPDIR is the mark of this run: tests make their homes below it, and instances inherit it, whatever else they lose.
@@ -34,6 +37,7 @@ export async function runTests(projects, args) {
   rmSync(temporary, { recursive: true, force: true });
   let failed = counts.failed + (left.length > 0 ? 1 : 0);
   if (code !== 0 && failed === 0) failed = 1;
+  for (const one of counts.slowest) say.result(`slow: ${one}`);
   for (const one of counts.failures) say.result(`failed: ${one}`);
   for (const one of left) say.result(`failed: left behind: pid ${one.pid} ${one.command}`);
   say.result(`${counts.passed} passed, ${failed} failed`);
@@ -46,7 +50,7 @@ function countsOf(report) {
   try {
     result = JSON.parse(readFileSync(report, "utf8"));
   } catch {
-    return { passed: 0, failed: 1, failures: ["no report was written by the test run"] };
+    return { passed: 0, failed: 1, failures: ["no report was written by the test run"], slowest: [] };
   }
   const broken = result.testResults.filter(
     (file) => file.status === "failed" && file.assertionResults.every((one) => one.status !== "failed"),
@@ -55,16 +59,23 @@ function countsOf(report) {
     passed: result.numPassedTests,
     failed: result.numFailedTests + result.numPendingTests + broken.length,
     failures: result.testResults.flatMap(failuresOf),
+    slowest: result.testResults
+      .map((file) => ({ where: whereOf(file), seconds: Math.round((file.endTime - file.startTime) / 1_000) }))
+      .filter(({ seconds }) => seconds >= SLOW_S)
+      .toSorted((a, b) => b.seconds - a.seconds)
+      .slice(0, 10)
+      .map(({ where, seconds }) => `${where} ${seconds} s`),
   };
 }
 
 /** A line for each failure of a file: where, which, and how it failed, short enough that the end of a log holds them all. */
 function failuresOf(file) {
-  const where = file.name.replace(/^.*?\/test\//, "test/");
+  const where = whereOf(file);
   const tests = file.assertionResults
     .filter((one) => one.status === "failed")
     .map((one) => `${where}: ${one.fullName}: ${firstLine(one.failureMessages?.[0])}`);
   return file.status === "failed" && tests.length === 0 ? [`${where}: ${firstLine(file.message)}`] : tests;
 }
 
+const whereOf = (file) => file.name.replace(/^.*?\/test\//, "test/");
 const firstLine = (message) => (message ?? "no message").trim().split("\n", 1)[0].slice(0, 240);
