@@ -154,16 +154,22 @@ export interface RolloutRequest {
 }
 
 /** POST /v1/updates: an archive or a release directory on owld's machine. */
-export interface UpdateRequest {
-  readonly source: string;
+export interface UpdateRequest extends StageRequest {
   readonly overlap?: boolean;
 }
 
-/** POST /v1/releases. */
+/** POST /v1/releases. `allowUnsigned`: whoever asks vouches for an archive that no key known here has signed. */
+export interface StageRequest {
+  readonly source: string;
+  readonly allowUnsigned?: boolean;
+}
+
+/** `signing` — checked: a known key signed it; unknown: no key is known here; allowed: taken without a signature. */
 export interface StagedAnswer {
   readonly version: string;
   readonly path: string;
   readonly already: boolean;
+  readonly signing: "checked" | "unknown" | "allowed";
 }
 
 /** POST /v1/rollouts/plan, and what `--plan` prints. */

@@ -20,6 +20,7 @@ import { showPlan } from "../show-plan.ts";
 interface Options {
   readonly stage?: boolean;
   readonly overlap?: boolean;
+  readonly allowUnsigned?: boolean;
   readonly plan?: boolean;
   readonly yes?: boolean;
   readonly timeout?: number;
@@ -36,6 +37,7 @@ export function register(program: Command, deps: CommandDeps): void {
     .argument("<archive|dir>", t.source)
     .option("--stage", t.stage)
     .option("--overlap", t.overlap)
+    .option("--allow-unsigned", t.allowUnsigned)
     .option("--plan", t.plan)
     .option("--yes", text.help.yes)
     .option("--timeout <duration>", text.help.timeout, durationArgument(text))
@@ -57,12 +59,16 @@ async function update(source: string, options: Options, deps: CommandDeps): Prom
   const { terminal, text, cwd } = deps;
   const client = deps.client();
   const json = options.json ?? false;
-  const request: UpdateRequest = { source: resolve(cwd, source), overlap: options.overlap ?? false };
+  const asked = { source: resolve(cwd, source), ...(options.allowUnsigned ? { allowUnsigned: true } : {}) };
+  const request: UpdateRequest = { ...asked, overlap: options.overlap ?? false };
   if (options.stage || options.plan || !(options.yes || json || options.detach))
     terminal.err(text.commands.update.staging);
   if (options.stage) {
-    const staged = await client.send<StagedAnswer>("POST", ROUTES.releases, { source: request.source });
+    const staged = await client.send<StagedAnswer>("POST", ROUTES.releases, asked);
     terminal.out(json ? JSON.stringify(staged) : text.commands.update.staged(staged.version, staged.path));
+    // An owld of an older release does not say.
+    const untrusted = staged.signing === undefined || staged.signing === "checked" ? null : staged.signing;
+    if (untrusted !== null && !json) terminal.err(text.signing[untrusted]);
     return EXIT.done;
   }
   if (options.plan || !(options.yes || json || options.detach)) {

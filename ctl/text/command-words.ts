@@ -301,6 +301,10 @@ export const commandWords = {
       "old and new workers together, where the releases' manifests allow it",
       "매니페스트가 허용하면 옛 워커와 새 워커를 함께 둡니다",
     ],
+    allowUnsigned: [
+      "take a release that no key known here has signed: whoever built it then runs code here with every right of owld, over the database, the secrets and this machine",
+      "여기서 아는 키로 서명되지 않은 릴리스도 받습니다. 그러면 그것을 만든 사람의 코드가 owld의 모든 권한으로(데이터베이스, 비밀 값, 이 기계) 실행됩니다",
+    ],
     plan: [
       "say what would happen, with the worst times; touches no process (exit 10: there are changes)",
       "무엇을 하고 최악의 경우 얼마나 걸리는지만 보입니다. 프로세스는 건드리지 않습니다 (변경이 있으면 종료 코드 10)",

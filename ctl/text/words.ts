@@ -6,6 +6,17 @@ import { commandWords } from "./command-words.ts";
 type Data = Readonly<Record<string, unknown>>;
 
 export const words = {
+  /** Of a staged release whose signature was not looked at. */
+  signing: {
+    unknown: [
+      "Its signature was not looked at: no release key is known here (OWL_HOME/release.pub).",
+      "서명을 확인하지 않았습니다. 여기서 아는 릴리스 키가 없습니다(OWL_HOME/release.pub).",
+    ],
+    allowed: [
+      "No key known here has signed it; it was taken because of --allow-unsigned.",
+      "여기서 아는 키로 서명되지 않았으나 --allow-unsigned로 받았습니다.",
+    ],
+  },
   help: {
     program: [
       "Watch and steer owld: services, rollouts, logs, configuration.",

@@ -15,6 +15,7 @@ import type {
   ScaleRequest,
   ShownConfig,
   StagedAnswer,
+  StageRequest,
   Status,
   UpdateRequest,
   Why,
@@ -66,7 +67,7 @@ export interface Control {
   kill(instance: string, text: Text): Promise<Killed>;
   why(target: string, text: Text): Promise<Why>;
   /** Unpacks and verifies a release beside the running one; nothing else. */
-  stageRelease(source: string): Promise<StagedAnswer>;
+  stageRelease(request: StageRequest): Promise<StagedAnswer>;
   update(request: UpdateRequest): Promise<Rollout>;
   planUpdate(request: UpdateRequest, text: Text): Promise<RolloutPlan>;
   /** `version` null: the release before this one. */

@@ -273,7 +273,7 @@ export const ROUTES: readonly Route[] = [
     summary: "Unpacks and verifies a release beside the running one",
     body: shapes.stageRequest,
     answer: { status: 200, name: "StagedAnswer", shape: shapes.staged },
-    run: async ({ control, body }) => json(200, await control.stageRelease(shapes.stageRequest.parse(body).source)),
+    run: async ({ control, body }) => json(200, await control.stageRelease(shapes.stageRequest.parse(body))),
   },
   {
     method: "POST",

@@ -144,15 +144,18 @@ export const rolloutRequest: z.ZodType<api.RolloutRequest> = z.strictObject({
   all: z.boolean().optional().describe("also what the last, unfinished rollout has replaced already"),
 });
 
+const allowUnsigned = z.boolean().optional().describe("take it though no key known here has signed it");
 export const updateRequest: z.ZodType<api.UpdateRequest> = z.strictObject({
   source: z.string().min(1).describe("archive or release directory on owld's machine, absolute"),
+  allowUnsigned,
   overlap: z.boolean().optional().describe("old and new workers together, where the manifests allow it"),
 });
-export const stageRequest = z.strictObject({ source: z.string().min(1) });
+export const stageRequest: z.ZodType<api.StageRequest> = z.strictObject({ source: z.string().min(1), allowUnsigned });
 export const staged: z.ZodType<api.StagedAnswer> = z.object({
   version: z.string(),
   path: z.string(),
   already: z.boolean(),
+  signing: z.enum(["checked", "unknown", "allowed"]),
 });
 export const rollbackRequest = z.strictObject({ version: z.string().nullish() });
 

@@ -25,6 +25,8 @@ export interface UpdateCourse {
   /** Archive, directory, or null: `to` lies in the releases folder already. */
   readonly source: string | null;
   readonly overlapAsked: boolean;
+  /** Somebody vouched for an archive without a known signature. Absent: nobody did. */
+  readonly allowUnsigned?: boolean;
   readonly from: ReleaseRef;
   readonly to: ReleaseRef | null;
   readonly plan: UpdatePlanned | null;

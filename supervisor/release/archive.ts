@@ -2,7 +2,7 @@
 // Invariant: nothing is written but plain files below that directory whose names the manifest lists.
 
 import { createWriteStream } from "node:fs";
-import { mkdir, open, writeFile } from "node:fs/promises";
+import { type FileHandle, mkdir, open, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -24,16 +24,18 @@ const MANIFEST_LIMIT_BYTES = 64 * 1024 * 1024;
 
 /**
  * Unpacks `archive` below `target` (new, empty) unless `isHere(manifest)` says that very release is here already.
- * Answers its manifest. Throws `release.archive` or `release.manifest`.
+ * `admit` looks at the file first, before a byte of it is taken for anything. Answers the manifest. Throws
+ * `release.archive` or `release.manifest`.
  */
 export async function unpackArchive(
   archive: string,
   target: string,
+  admit: (file: FileHandle) => Promise<void>,
   isHere: (manifest: Manifest) => Promise<boolean>,
   signal: AbortSignal,
 ): Promise<Manifest> {
   const enough = new AbortController();
-  const source = await openArchive(archive);
+  const source = await openArchive(archive, admit);
   const tar = extract();
   let manifest: Manifest | null = null;
   const read = (async () => {
@@ -101,10 +103,14 @@ interface OpenedArchive {
   readonly decoder: ReturnType<typeof createGunzip> | null;
 }
 
-async function openArchive(archive: string): Promise<OpenedArchive> {
+async function openArchive(archive: string, admit: (file: FileHandle) => Promise<void>): Promise<OpenedArchive> {
   const file = await open(archive, "r").catch((cause: unknown) => {
     const why = asError(cause).message;
     throw new Refusal("release.archive", (text) => text.refused.release.archiveUnreadable(archive, why), { cause });
+  });
+  await admit(file).catch(async (error: unknown) => {
+    await file.close();
+    throw error;
   });
   const head = Buffer.alloc(4);
   await file.read(head, 0, 4, 0);

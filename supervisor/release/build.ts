@@ -13,12 +13,13 @@ import { pack } from "tar-stream";
 import { OwlError } from "../../config/errors.ts";
 import { MANIFEST_FILE, MANIFEST_FORMAT, type Manifest, parseManifest } from "../core/manifest.ts";
 import { readMigrations } from "../postgres/migrate.ts";
+import { KEY_FILE } from "./signature.ts";
 import { hashFile } from "./verify.ts";
 
 const run = promisify(execFile);
 
 /** What a release is made of; everything else of a checkout stays behind. */
-const PARTS = ["package.json", "package-lock.json", "LICENSE", "README.md", "CHANGELOG.md", "tsconfig.json"];
+const PARTS = ["package.json", "package-lock.json", "LICENSE", "README.md", "CHANGELOG.md", "tsconfig.json", KEY_FILE];
 const FOLDERS = ["config", "ctl", "migrations", "services", "supervisor", "systemd", ".build"];
 
 const BLOCK_BYTES = 128 * 1024;

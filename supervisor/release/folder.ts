@@ -7,14 +7,17 @@ import type { HomePaths } from "../../config/home.ts";
 import type { Random } from "../../config/time.ts";
 import type { Manifest } from "../core/manifest.ts";
 import type { ReleaseRef } from "../core/update-course.ts";
+import { knownKeys, type Signing } from "./signature.ts";
 import { removeRelease, removeStagingLeftovers, stageRelease } from "./stage.ts";
 import { readManifest } from "./verify.ts";
+
+type Staged = ReleaseRef & { readonly already: boolean; readonly signing: Signing };
 
 export interface ReleaseFolder {
   /** The release that runs. */
   readonly running: ReleaseRef;
-  /** Unpacks and verifies it beside the running one. `already`: it lay here before. */
-  stage(source: string, signal: AbortSignal): Promise<ReleaseRef & { readonly already: boolean }>;
+  /** Unpacks and verifies it beside the running one, if a key known here signed it. `already`: it lay here before. */
+  stage(source: string, signal: AbortSignal, allowUnsigned: boolean): Promise<Staged>;
   /** Removes a staged release that nothing runs from. */
   unstage(release: ReleaseRef): Promise<void>;
   /** Releases lying in the releases folder, the running one too. */
@@ -30,7 +33,7 @@ export interface ReleaseFolder {
 }
 
 export function createReleaseFolder(
-  paths: Pick<HomePaths, "releases">,
+  paths: Pick<HomePaths, "home" | "releases">,
   random: Pick<Random, "token">,
   running: ReleaseRef,
 ): ReleaseFolder {
@@ -38,9 +41,10 @@ export function createReleaseFolder(
     await readManifest(release.path).catch(() => null);
   return {
     running,
-    async stage(source, signal) {
-      const staged = await stageRelease(source, paths.releases, random.token(6), signal);
-      return { version: staged.manifest.version, path: staged.path, already: staged.already };
+    async stage(source, signal, allowUnsigned) {
+      const trust = { keys: await knownKeys(paths.home, running.path), allowUnsigned };
+      const { manifest, ...staged } = await stageRelease(source, paths.releases, random.token(6), signal, trust);
+      return { version: manifest.version, ...staged };
     },
     unstage: ({ path }) => removeRelease(path),
     async staged() {

@@ -2,12 +2,13 @@
 // Invariant: releases/<version> exists only whole, verified and on the disk; a kill or power cut at any line leaves at
 // most a folder whose name begins with a dot, which the next staging and every start of owld remove.
 
-import { cp, mkdir, readdir, rename, rm, stat, symlink } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { cp, type FileHandle, mkdir, readdir, rename, rm, stat, symlink } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import { asError } from "../../config/errors.ts";
 import type { Manifest } from "../core/manifest.ts";
 import { Refusal } from "../core/text/refusal.ts";
 import { unpackArchive } from "./archive.ts";
+import { checkSignature, type Signing, type Trust, unsignedFolder } from "./signature.ts";
 import { syncDirectory, syncTree } from "./sync.ts";
 import { readManifest, verifyRelease } from "./verify.ts";
 
@@ -21,14 +22,19 @@ interface StagedRelease {
   readonly path: string;
   /** True when that very release lay there already. */
   readonly already: boolean;
+  readonly signing: Signing;
 }
 
-/** Stages the archive file or release directory `source` below `releases`. Throws `release.*`; then nothing is left. */
+/**
+ * Stages the archive file or release directory `source` below `releases`, if `trust` admits it. Throws `release.*`; then
+ * nothing is left.
+ */
 export async function stageRelease(
   source: string,
   releases: string,
   token: string,
   signal: AbortSignal,
+  trust: Trust,
 ): Promise<StagedRelease> {
   await mkdir(releases, { recursive: true, mode: 0o755 });
   // Space lost, no more: one that cannot be removed stops no staging.
@@ -43,8 +49,12 @@ export async function stageRelease(
       const there = await readManifest(join(releases, manifest.version)).catch(() => null);
       return JSON.stringify(there) === JSON.stringify(manifest);
     };
-    const manifest = await fill(source, staging, isHere, signal);
-    if (await isHere(manifest)) return await keepExisting(join(releases, manifest.version), manifest, staging, signal);
+    const { manifest, signing } = await fill(source, staging, { releases, trust, isHere, signal });
+    const kept = async () => ({
+      ...(await keepExisting(join(releases, manifest.version), manifest, staging, signal)),
+      signing,
+    });
+    if (await isHere(manifest)) return await kept();
     for (const [path, target] of Object.entries(manifest.links)) await link(staging, path, target);
     await verifyRelease(staging, manifest, signal);
     const path = join(releases, manifest.version);
@@ -58,9 +68,9 @@ export async function stageRelease(
         throw error;
       },
     );
-    if (raced) return await keepExisting(path, manifest, staging, signal);
+    if (raced) return await kept();
     syncDirectory(releases);
-    return { manifest, path, already: false };
+    return { manifest, path, already: false, signing };
   } catch (error) {
     await rm(staging, { recursive: true, force: true });
     const code = (error as NodeJS.ErrnoException).code;
@@ -101,19 +111,33 @@ export async function removeRelease(path: string): Promise<void> {
   }
 }
 
+interface Filling {
+  readonly releases: string;
+  readonly trust: Trust;
+  readonly isHere: (manifest: Manifest) => Promise<boolean>;
+  readonly signal: AbortSignal;
+}
+
 async function fill(
   source: string,
   staging: string,
-  isHere: (manifest: Manifest) => Promise<boolean>,
-  signal: AbortSignal,
-): Promise<Manifest> {
+  { releases, trust, isHere, signal }: Filling,
+): Promise<Pick<StagedRelease, "manifest" | "signing">> {
   const stats = await stat(source).catch((cause: unknown) => {
     const why = asError(cause).message;
     throw new Refusal("release.archive", (text) => text.refused.release.unreadable(source, why), { cause });
   });
-  if (!stats.isDirectory()) return await unpackArchive(source, staging, isHere, signal);
+  let signing: Signing = "checked";
+  if (!stats.isDirectory()) {
+    const admit = async (file: FileHandle): Promise<void> => {
+      signing = await checkSignature(source, file, trust);
+    };
+    return { manifest: await unpackArchive(source, staging, admit, isHere, signal), signing };
+  }
+  // What lies among the releases was admitted when it was staged.
+  if (dirname(resolve(source)) !== resolve(releases)) signing = unsignedFolder(source, trust);
   const manifest = await readManifest(source);
-  if (await isHere(manifest)) return manifest;
+  if (await isHere(manifest)) return { manifest, signing };
   for (const path of ["manifest.json", ...Object.keys(manifest.files)]) {
     signal.throwIfAborted();
     await mkdir(dirname(join(staging, path)), { recursive: true });
@@ -128,7 +152,7 @@ async function fill(
       throw new Refusal("release.changed", (text) => text.refused.release.notCopied(path, source, why), { cause });
     });
   }
-  return manifest;
+  return { manifest, signing };
 }
 
 async function link(staging: string, path: string, target: string): Promise<void> {
@@ -141,7 +165,7 @@ async function keepExisting(
   manifest: Manifest,
   staging: string,
   signal: AbortSignal,
-): Promise<StagedRelease> {
+): Promise<Omit<StagedRelease, "signing">> {
   const there = await readManifest(path);
   if (JSON.stringify(there) !== JSON.stringify(manifest))
     throw new Refusal("release.exists", (text) => text.refused.release.exists(manifest.version), { data: { path } });

@@ -14,6 +14,7 @@ import type { UpdatePlanned, UpdateRefused } from "../core/update-plan.ts";
 import type { PostedOffer } from "../ports.ts";
 import { createBulletin } from "../postgres/bulletin.ts";
 import type { ReleaseFolder } from "../release/folder.ts";
+import { signatureFile } from "../release/signature.ts";
 import type { Journal } from "../rollouts/journal.ts";
 import type { RolloutRunner } from "../rollouts/record.ts";
 import { endGoneArchives, keepFact, readFact } from "../state/facts.ts";
@@ -68,7 +69,9 @@ export function createBoard(parts: BoardParts): Board {
   async function takeIncoming(path: string): Promise<void> {
     const key = `incoming ${path}` as const;
     const { size, mtimeMs } = await stat(path);
-    const seen = `${size} ${mtimeMs}`;
+    // Its signature may come after it: then it is looked at again.
+    const signed = (await stat(signatureFile(path)).catch(() => null))?.mtimeMs ?? "";
+    const seen = `${size} ${mtimeMs} ${signed}`.trim();
     // A file still being copied changes: it is taken when two looks saw the same.
     const before = readFact(store, key);
     if (before?.seen !== seen) {
@@ -78,7 +81,7 @@ export function createBoard(parts: BoardParts): Board {
     if (before.done) return;
     keepFact(store, key, { seen, done: true });
     try {
-      const { version } = await folder.stage(path, new AbortController().signal);
+      const { version } = await folder.stage(path, new AbortController().signal, false);
       parts.journal.write({ type: "release.offered", message: parts.record.recorded.update.offered(version) });
     } catch (error) {
       parts.journal.write({ type: "release.refused", message: `${path}: ${wordsOf(error, parts.record).sentence}` });

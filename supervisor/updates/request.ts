@@ -2,7 +2,7 @@
 // Invariant: a refused request has changed nothing but, at most, staged a release that is verified and whole.
 
 import { existsSync } from "node:fs";
-import type { Rollout, RolloutPlan, UpdateRequest } from "../../config/control-api.ts";
+import type { Rollout, RolloutPlan, StagedAnswer, StageRequest, UpdateRequest } from "../../config/control-api.ts";
 import { nearest } from "../../config/nearest.ts";
 import type { Clock } from "../../config/time.ts";
 import type { Manifest } from "../core/manifest.ts";
@@ -42,7 +42,7 @@ export interface UpdatesParts {
 }
 
 export interface Updates {
-  stageRelease(source: string): Promise<{ readonly version: string; readonly path: string; readonly already: boolean }>;
+  stageRelease(request: StageRequest): Promise<StagedAnswer>;
   update(request: UpdateRequest): Promise<Rollout>;
   planUpdate(request: UpdateRequest, text: Text): Promise<RolloutPlan>;
   rollback(version: string | null): Promise<Rollout>;
@@ -139,7 +139,8 @@ export function createUpdates(parts: UpdatesParts): Updates {
   }
 
   function begin(
-    course: Pick<UpdateCourse, "kind" | "source" | "overlapAsked" | "to" | "restoreFrom" | "approval" | "present">,
+    course: Pick<UpdateCourse, "kind" | "source" | "overlapAsked" | "to" | "restoreFrom" | "approval" | "present"> &
+      Pick<UpdateCourse, "allowUnsigned">,
     askedBy?: string,
   ): Rollout {
     parts.refuse();
@@ -180,16 +181,17 @@ export function createUpdates(parts: UpdatesParts): Updates {
   }
 
   return {
-    async stageRelease(source) {
-      return await folder.stage(source, never);
+    async stageRelease({ source, allowUnsigned }) {
+      return await folder.stage(source, never, allowUnsigned ?? false);
     },
-    async update({ source, overlap }) {
+    async update({ source, overlap, allowUnsigned }) {
       const present = (await folder.staged()).map((one) => one.version);
       return begin({
         kind: "update",
         present,
         source,
         overlapAsked: overlap ?? false,
+        ...(allowUnsigned ? { allowUnsigned } : {}),
         to: null,
         restoreFrom: null,
         approval: null,
@@ -220,8 +222,8 @@ export function createUpdates(parts: UpdatesParts): Updates {
         found.push({ version, plan: { ...(await assessRollback(version, text)) } });
       return found;
     },
-    async planUpdate({ source, overlap }, text) {
-      const { version, path, already } = await folder.stage(source, never);
+    async planUpdate({ source, overlap, allowUnsigned }, text) {
+      const { version, path, already, signing } = await folder.stage(source, never, allowUnsigned ?? false);
       if (version === running.version)
         return {
           ...describe(
@@ -244,6 +246,7 @@ export function createUpdates(parts: UpdatesParts): Updates {
       const manifest = await folder.manifest({ version, path });
       const notes = [
         ...updateNotes(plan, facts, text),
+        ...(signing === "checked" ? [] : [text.signing[signing]]),
         ...(manifest?.notes[text.language] ?? []),
         ...preflightNotes(judged, text),
       ];

@@ -43,7 +43,16 @@ interface UpdateRunnerParts {
 
 export type NewCourse = Pick<
   UpdateCourse,
-  "kind" | "source" | "overlapAsked" | "from" | "to" | "restoreFrom" | "approval" | "ownServices" | "present"
+  | "kind"
+  | "source"
+  | "overlapAsked"
+  | "allowUnsigned"
+  | "from"
+  | "to"
+  | "restoreFrom"
+  | "approval"
+  | "ownServices"
+  | "present"
 >;
 
 export interface UpdateRunner {

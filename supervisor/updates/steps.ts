@@ -199,7 +199,8 @@ export function createUpdateSteps(parts: UpdateStepParts): Readonly<Record<Cours
     async stage(course, say, signal) {
       invariant(course.source !== null, "an update has a source");
       say(words.reading(course.source));
-      const { version, path } = await parts.folder.stage(course.source, signal);
+      const { version, path, signing } = await parts.folder.stage(course.source, signal, course.allowUnsigned ?? false);
+      if (signing !== "checked") say(parts.record.signing[signing]);
       // A repeated staging finds its own work there: what lay here before the update began decides.
       return { to: { version, path }, staged: !course.present.includes(version) };
     },

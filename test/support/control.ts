@@ -170,7 +170,7 @@ export function createFakeControl(): FakeControl {
       rollouts.unshift(rollout);
       return rollout;
     },
-    stageRelease: async () => ({ version: "1.1.0", path: "/releases/1.1.0", already: false }),
+    stageRelease: async () => ({ version: "1.1.0", path: "/releases/1.1.0", already: false, signing: "unknown" }),
     update: async () => byId("r-1"),
     planUpdate: async () => plan,
     rollback: async () => byId("r-1"),

@@ -7,7 +7,50 @@ const FREE_SPACE = [
   "공간을 비우고(얼마나 필요한지는 `owlctl preflight`가 알려 줍니다) 업데이트를 다시 실행하십시오.",
 ] as const;
 
+const UNSIGNED_NEXT = [
+  "Give the archive as it was built with `npm run release -- --sign KEYFILE`, with its .minisig; or, if you know who built it, `owlctl update --allow-unsigned`.",
+  "`npm run release -- --sign KEYFILE`로 만든 아카이브와 .minisig를 함께 주십시오. 누가 만들었는지 안다면 `owlctl update --allow-unsigned`를 쓰십시오.",
+] as const;
+
 export const releaseWords = {
+  badKeys: (path: string) => ({
+    sentence: [`${path} holds no release key.`, `${path}에 릴리스 키가 없습니다.`],
+    next: [
+      "Put the public key there (its line begins with RW), or remove the file.",
+      "공개 키(RW로 시작하는 줄)를 넣거나 파일을 지우십시오.",
+    ],
+  }),
+  unsigned: (name: string, keys: string) => ({
+    sentence: [
+      `${name} is not signed: there is no ${name}.minisig beside it. Known keys here: ${keys}.`,
+      `${name}에 서명이 없습니다. 옆에 ${name}.minisig이(가) 없습니다. 여기서 아는 키: ${keys}.`,
+    ],
+    next: UNSIGNED_NEXT,
+  }),
+  otherKey: (name: string, by: string, keys: string) => ({
+    sentence: [
+      `${name} is signed by the key ${by}, which is not known here. Known keys here: ${keys}.`,
+      `${name}은(는) 여기서 모르는 키 ${by}(으)로 서명되었습니다. 여기서 아는 키: ${keys}.`,
+    ],
+    next: [
+      "Update first to the release that brings this key, or put the key into OWL_HOME/release.pub.",
+      "먼저 이 키를 담은 릴리스로 업데이트하거나, 그 키를 OWL_HOME/release.pub에 넣으십시오.",
+    ],
+  }),
+  unsignedFolder: (folder: string) => ({
+    sentence: [
+      `${folder} is a directory, which carries no signature.`,
+      `${folder}은(는) 디렉터리라서 서명이 없습니다.`,
+    ],
+    next: UNSIGNED_NEXT,
+  }),
+  badSignature: (name: string) => ({
+    sentence: [
+      `The signature of ${name} does not fit: the archive or the signature was changed, or one of them is of another release.`,
+      `${name}의 서명이 맞지 않습니다. 아카이브나 서명이 바뀌었거나 둘 중 하나가 다른 릴리스의 것입니다.`,
+    ],
+    next: ["Copy both of them again from where they were built.", "만든 곳에서 두 파일을 다시 복사하십시오."],
+  }),
   notStaged: (version: string) => ({
     sentence: [
       `Release ${version} is not staged here any more.`,

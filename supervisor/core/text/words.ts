@@ -122,6 +122,17 @@ export const words = {
     ],
     noInstance: (service: string) => [`${service} has no instance.`, `${service}에 인스턴스가 없습니다.`],
   },
+  /** Of a release that was taken without a signature looked at. */
+  signing: {
+    unknown: [
+      "Its signature is not looked at: no release key is known here (OWL_HOME/release.pub).",
+      "서명을 확인하지 않음: 여기서 아는 릴리스 키가 없음(OWL_HOME/release.pub)",
+    ],
+    allowed: [
+      "No key known here has signed it; it is taken because of --allow-unsigned.",
+      "여기서 아는 키로 서명되지 않았으나 --allow-unsigned로 받음",
+    ],
+  },
   update: {
     steps: {
       stage: (to: string) => [`${to} is unpacked and verified already`, `${to}은(는) 이미 풀어 검증함`],

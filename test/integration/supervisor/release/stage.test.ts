@@ -69,7 +69,8 @@ async function archiveOf(manifest: unknown, entries: readonly Entry[]): Promise<
   return path;
 }
 
-const stage = (path: string) => stageRelease(path, releases, "t", AbortSignal.timeout(100_000));
+const anything = { keys: [], allowUnsigned: false };
+const stage = (path: string) => stageRelease(path, releases, "t", AbortSignal.timeout(100_000), anything);
 
 async function refusal(path: string): Promise<OwlError> {
   const caught: unknown = await stage(path).catch((error: unknown) => error);
@@ -99,7 +100,7 @@ test("staging the same release again changes nothing, another one of that versio
 
 test("a release directory is staged as an archive is", async () => {
   const staged = await stage(await archiveOf(manifestOf(good), goodEntries));
-  const again = await stageRelease(staged.path, join(home, "others"), "t", AbortSignal.timeout(100_000));
+  const again = await stageRelease(staged.path, join(home, "others"), "t", AbortSignal.timeout(100_000), anything);
   expect(await readFile(join(again.path, "lib/b.txt"), "utf8")).toBe("world\n");
 });
 
@@ -175,7 +176,7 @@ test("what a killed staging left behind is removed by the next one, and by the n
 
 test("two stagings at a time do not take each other's folder for a left-over", async () => {
   const archive = await archiveOf(manifestOf(good), goodEntries);
-  const other = (token: string) => stageRelease(archive, releases, token, AbortSignal.timeout(100_000));
+  const other = (token: string) => stageRelease(archive, releases, token, AbortSignal.timeout(100_000), anything);
   const first = other("a");
   // An update asked for right after a start, which still cleans up.
   const swept = removeStagingLeftovers(releases);

@@ -87,7 +87,10 @@ test("a plan that is refused leaves nothing staged, unless it lay there before",
   const fresh = setup({ databaseFacts: ahead });
   await expect(fresh.updates.planUpdate({ source: "/a" }, en)).rejects.toMatchObject({ code: "update.schemaAhead" });
   expect(fresh.unstaged).toEqual(["1.1.0"]);
-  const kept = setup({ databaseFacts: ahead }, { stage: async () => ({ version: "1.1.0", path: "/", already: true }) });
+  const kept = setup(
+    { databaseFacts: ahead },
+    { stage: async () => ({ version: "1.1.0", path: "/", already: true, signing: "checked" }) },
+  );
   await expect(kept.updates.planUpdate({ source: "/a" }, en)).rejects.toMatchObject({ code: "update.schemaAhead" });
   expect(kept.unstaged).toEqual([]);
 });
