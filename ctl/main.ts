@@ -51,6 +51,9 @@ const program = new Command("owlctl")
   .exitOverride();
 
 const deps: CommandDeps = {
+  async registerAll(all) {
+    for (const load of Object.values(COMMANDS)) (await load()).register(all, deps);
+  },
   text,
   language,
   terminal,
@@ -67,8 +70,8 @@ const deps: CommandDeps = {
 };
 
 const wanted = wantedCommand(process.argv.slice(2));
-const modules = wanted === null ? Object.values(COMMANDS) : [COMMANDS[wanted]];
-for (const load of modules) if (load !== undefined) (await load()).register(program, deps);
+if (wanted === null) await deps.registerAll(program);
+else (await COMMANDS[wanted]?.())?.register(program, deps);
 for (const command of program.commands) inheritSettings(command);
 
 try {

@@ -2,7 +2,6 @@
 
 import { type Command, InvalidArgumentError } from "commander";
 import type { CommandDeps } from "../deps.ts";
-import { COMMANDS } from "../registry.ts";
 import { bashScript, fishScript, type WordTree, zshScript } from "../render/completion-scripts.ts";
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
@@ -29,7 +28,7 @@ export function register(program: Command, deps: CommandDeps): void {
       deps.run(async (shell: Shell) => {
         const { Command: Fresh } = await import("commander");
         const all = new Fresh("owlctl").option("--socket <path>", text.help.socket);
-        for (const load of Object.values(COMMANDS)) (await load()).register(all, deps);
+        await deps.registerAll(all);
         deps.terminal.out(SCRIPTS[shell](treeOf(all)));
         return undefined;
       }),
