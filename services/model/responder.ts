@@ -16,12 +16,21 @@ export interface Question {
   readonly tools: readonly Tool[];
 }
 
+/** One step's thoughts; `thought` is told when they are over. */
+export interface Thought {
+  readonly id: string;
+  readonly state: "running" | "done";
+  readonly thought: string;
+}
+
 export interface Answering {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly words: Text;
   /** Takes the answer's text as it comes. */
   text(delta: string): void;
+  /** Tells what the model thinks aloud: never part of the answer, nor of what later questions are given. */
+  thought(thought: Thought): void;
   call(name: string, input: unknown, signal: AbortSignal): Promise<ToolOutput>;
   /** How many tools are running now. */
   runningTools(): number;

@@ -102,6 +102,46 @@ export const words = {
     "The model endpoint sent nothing for a minute, so the answer was ended. Please try again.",
     "모델 서버가 1분 동안 아무것도 보내지 않아 답변을 끝냈습니다. 다시 시도해주세요.",
   ],
+  "model.empty": [
+    "The model ended without an answer. Ask again, or put the question in other words.",
+    "모델이 답변 없이 끝냈습니다. 다시 질문하거나 질문을 바꾸어 보세요.",
+  ],
+  "model.noAnswer": (v: With<"steps">) => [
+    `The model used its tools ${v.steps} times and came to no answer. Split the question into smaller ones.`,
+    `모델이 도구를 ${v.steps}번 사용하고도 답을 내지 못했습니다. 질문을 더 작게 나누어 주세요.`,
+  ],
+  "model.lengthCut": [
+    "The answer was cut off here by the model's length limit. Write “continue” and it goes on.",
+    "모델의 길이 제한 때문에 답변이 여기서 끊겼습니다. “계속”이라고 쓰면 이어서 답합니다.",
+  ],
+  "model.lengthEmpty": [
+    "The model reached its length limit before it came to an answer. Ask for less at once, or have an administrator raise the endpoint's limit.",
+    "모델이 답변에 이르기 전에 길이 제한에 닿았습니다. 질문을 줄이거나, 관리자가 모델 서버의 제한을 늘려야 합니다.",
+  ],
+  "model.filtered": [
+    "The model's content filter ended the answer here.",
+    "모델의 콘텐츠 필터가 답변을 여기서 끝냈습니다.",
+  ],
+  "model.filteredEmpty": [
+    "The model's content filter refused to answer this. Put the question in other words.",
+    "모델의 콘텐츠 필터가 답변을 거부했습니다. 질문을 바꾸어 보세요.",
+  ],
+  "model.linesLost": (v: With<"lines">) => [
+    `Parts of the model's answer that could not be read were left out: ${v.lines}. Words may be missing.`,
+    `모델의 답변 가운데 읽을 수 없는 부분(${v.lines}개)을 건너뛰었습니다. 빠진 말이 있을 수 있습니다.`,
+  ],
+  "model.shortened": [
+    "The conversation is longer than the model can take: it was answered without most of the earlier turns and from the beginnings of files and results only.",
+    "대화가 모델이 받을 수 있는 길이를 넘어, 이전 대화 대부분을 빼고 파일과 결과의 앞부분만으로 답했습니다.",
+  ],
+  "model.tooLong": [
+    "The question with its files and results is longer than the model can take. Ask with less text, fewer files or fewer rows.",
+    "질문과 파일, 조회 결과가 모델이 받을 수 있는 길이를 넘습니다. 글, 파일, 행 수를 줄여 질문해주세요.",
+  ],
+  "model.lastStep": [
+    "Answer now from what you have found; no more tools can be called. Say what is missing.",
+    "지금까지 찾은 것으로 답하세요. 도구는 더 쓸 수 없습니다. 부족한 것이 있으면 밝히세요.",
+  ],
   "builtIn.name": [
     "**Built-in responder** (no model endpoint is configured)",
     "**내장 응답기** (모델이 설정되지 않았습니다)",

@@ -3,6 +3,7 @@
 
 import type { Logger } from "pino";
 import type { Clock } from "../../../config/time.ts";
+import { slicesOf } from "../../core/whole-characters.ts";
 import { mayPassLater } from "../../db/database-errors.ts";
 import type { Database } from "../../db/pool.ts";
 import { appendTurnEvents, type NewTurnEvent } from "../../db/turns.ts";
@@ -101,9 +102,7 @@ export function createAnswerSink(deps: AnswerSinkDeps): AnswerSink {
     text(delta) {
       // PostgreSQL's jsonb holds neither NUL nor half a surrogate pair.
       const clean = delta.replaceAll("\u0000", "").toWellFormed();
-      for (let at = 0; at < clean.length; at += LONGEST_DELTA) {
-        push({ kind: "delta", data: { text: clean.slice(at, at + LONGEST_DELTA) } });
-      }
+      for (const text of slicesOf(clean, LONGEST_DELTA)) push({ kind: "delta", data: { text } });
     },
     tool: (event) => push({ kind: "tool", data: event }),
     async flush(forMs) {

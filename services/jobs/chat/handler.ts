@@ -70,6 +70,7 @@ export function createChatHandler(deps: ChatDeps): Handler {
           clock: context.clock,
           words: context.text,
           text: sink.text,
+          thought: (thought) => sink.tool({ name: "thinking", ...thought }),
           call: calls.call,
           runningTools: () => calls.running,
         },

@@ -8,7 +8,7 @@ import type { Language } from "../../../config/language.ts";
 import type { Clock } from "../../../config/time.ts";
 import { type Description, describeTable } from "../../core/table-describer.ts";
 import { failure } from "../../core/wire/errors.ts";
-import { modelError } from "../../model/endpoint.ts";
+import { modelError } from "../../model/failures.ts";
 import type { Text } from "../../text/text.ts";
 import type { TableFacts } from "./catalogue.ts";
 

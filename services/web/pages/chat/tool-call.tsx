@@ -1,4 +1,5 @@
-// A tool call: what is run, for how long, what came of it. Open while it runs, folded afterwards.
+// A tool call: what is run, for how long, what came of it. Open while it runs, folded afterwards. What the model thought
+// aloud is told alike, and is folded from the beginning.
 
 import type { VNode } from "preact";
 import { durationText } from "../core/duration.ts";
@@ -10,6 +11,7 @@ import { DataTable } from "./data-table.tsx";
 
 export function ToolCallView({ tool }: { readonly tool: ToolCall }): VNode {
   const busy = tool.state === "running";
+  if (tool.thought !== null) return <Thought text={tool.thought} busy={busy} />;
   const facts = [
     tool.rows === null ? null : t("table.rows", { count: tool.rows }),
     tool.ms === null ? null : durationText(tool.ms, languageNow()),
@@ -31,6 +33,19 @@ export function ToolCallView({ tool }: { readonly tool: ToolCall }): VNode {
         />
       )}
       {tool.error && <p class="bad">{tool.error}</p>}
+    </details>
+  );
+}
+
+function Thought({ text, busy }: { readonly text: string; readonly busy: boolean }): VNode {
+  return (
+    <details class="tool thought" data-state={busy ? "running" : "done"}>
+      <summary>
+        <span class="name">{t("tool.thought")}</span>
+        <span class="first-line">{text.replace(/\s+/g, " ").slice(0, 120)}</span>
+        <span class="facts">{t(busy ? "tool.thinking" : "tool.done")}</span>
+      </summary>
+      <p>{text}</p>
     </details>
   );
 }

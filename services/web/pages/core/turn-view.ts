@@ -14,6 +14,8 @@ export interface ToolCall {
   readonly rows: number | null;
   readonly ms: number | null;
   readonly error: string | null;
+  /** What the model thought aloud; null for a call of a tool. */
+  readonly thought: string | null;
   /** The rows it gave, as far as they were told. */
   readonly table: { readonly columns: readonly string[]; readonly rows: readonly (readonly unknown[])[] } | null;
 }
@@ -133,6 +135,7 @@ function withTool(tools: readonly ToolCall[], data: Readonly<Record<string, unkn
     rows: numberOf(data.rows) ?? old?.rows ?? null,
     ms: numberOf(data.ms ?? data.elapsedMs) ?? old?.ms ?? null,
     error: data.error || data.message ? textOf(data.error ?? data.message) : null,
+    thought: typeof data.thought === "string" ? data.thought : (old?.thought ?? null),
     table: tableOf(data.table) ?? old?.table ?? null,
   };
   return old ? tools.map((tool) => (tool.id === id ? call : tool)) : [...tools, call];

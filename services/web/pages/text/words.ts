@@ -203,6 +203,8 @@ export const words = {
   "turn.again": ["Ask again", "다시 질문"],
   "turn.edit": ["Edit", "수정"],
   "tool.running": ["running…", "실행 중…"],
+  "tool.thought": ["Thought", "생각"],
+  "tool.thinking": ["thinking…", "생각 중…"],
   "tool.done": ["done", "완료"],
   "tool.failed": ["failed", "실패"],
   "tool.stopped": ["stopped", "중지됨"],

@@ -51,6 +51,7 @@ function ask(): Promise<string> {
       said.push(delta);
       heard.resolve();
     },
+    thought: () => undefined,
     call: () => Promise.reject(new Error("no tool is offered")),
     runningTools: () => tools,
   };
