@@ -42,6 +42,8 @@ export interface ServiceStatus {
   readonly ready: number;
   readonly wanted: "up" | "down";
   readonly crashLooping: boolean;
+  /** owl.yaml's number, when `owlctl scale` asked for another one. Absent from older ones, and when nobody did. */
+  readonly scaledFrom?: number;
   /** Crashes in the places of its instances. Absent from older ones. */
   readonly restarts?: number;
   readonly instances: readonly InstanceStatus[];

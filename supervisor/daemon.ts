@@ -100,7 +100,6 @@ export function createDaemon(parts: DaemonParts) {
   });
   const rollouts = createRolloutRunner({
     ...house,
-    counters: proxies.counters,
     jobCounts: async (ids) => (await database.metastore()?.jobCounts?.(ids)) ?? null,
     changed: wake,
     kept: () => config().retention.rollouts,

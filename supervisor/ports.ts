@@ -136,6 +136,8 @@ export interface ProxySet {
   refresh(signal: AbortSignal): Promise<void>;
   /** Counters summed over all processes, as told last (every second, or by `refresh`). */
   counters(): ProxyCounters;
+  /** As told last by each process, those that went lately too; null: it has not told yet. */
+  tallies(): ReadonlyMap<string, ProxyCounters | null>;
   processes(): readonly { readonly id: string; readonly pid: number; readonly state: string }[];
   listening(): readonly string[];
   /** How many there should be by `proxy`, and the hash of what they then run by. */

@@ -6,7 +6,7 @@ import type { Command } from "commander";
 import { EXIT } from "../../config/control-api.ts";
 import { OwlError } from "../../config/errors.ts";
 import type { CommandDeps } from "../deps.ts";
-import { ETC, HOME, planUninstall, UNITS } from "../install/plan.ts";
+import { DROP_INS, ETC, HOME, planUninstall, UNITS } from "../install/plan.ts";
 import { describeStep, takeSteps } from "../install/take-steps.ts";
 
 interface Options {
@@ -49,7 +49,9 @@ async function uninstall(options: Options, deps: CommandDeps): Promise<number> {
   terminal.err(t.stopping);
   await takeSteps(steps, terminal, text);
   terminal.out(t.done);
-  if (!options.purge) terminal.out(t.kept(`${HOME}, ${ETC}`));
+  if (options.purge) return EXIT.done;
+  const dropIns = await Promise.all(DROP_INS.map(async (path) => ((await isThere(path)) ? [path] : [])));
+  terminal.out(t.kept([HOME, ETC, ...dropIns.flat()].join(", ")));
   return EXIT.done;
 }
 

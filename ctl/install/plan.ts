@@ -25,6 +25,8 @@ export const ETC = "/etc/owl";
 const CURRENT = join(HOME, "current");
 export const CONFIG_FILE = join(ETC, "owl.yaml");
 export const UNITS = ["/etc/systemd/system/owl.service", "/etc/systemd/system/owl.socket"] as const;
+/** What `systemctl edit` made: a person's settings, as the configuration is. */
+export const DROP_INS = UNITS.map((unit) => `${unit}.d`);
 const SYSUSERS = "/etc/sysusers.d/owl.conf";
 const TMPFILES = "/etc/tmpfiles.d/owl.conf";
 const OWLCTL = "/usr/local/bin/owlctl";
@@ -81,7 +83,6 @@ export function planUninstall(options: { readonly purge: boolean }): readonly St
     // Only after an owld that was killed: an orderly stop leaves nothing.
     { ...run("systemctl", "kill", "--kill-whom=all", "--signal=KILL", "owl.service"), mayFail: true },
     ...UNITS.map(remove),
-    remove("/etc/systemd/system/owl.service.d"),
     run("systemctl", "daemon-reload"),
     { ...run("systemctl", "reset-failed", "owl.service", "owl.socket"), mayFail: true },
     remove(OWLCTL),
@@ -90,6 +91,7 @@ export function planUninstall(options: { readonly purge: boolean }): readonly St
     remove(RUN),
     ...(options.purge
       ? [
+          ...DROP_INS.map(remove),
           remove(HOME),
           remove(ETC),
           { ...run("userdel", "owl-app"), mayFail: true },

@@ -68,6 +68,7 @@ function serviceLines(services: readonly ServiceStatus[], context: StatusContext
     const count = paint(`${service.ready}/${service.replicas}`, service.ready >= service.replicas ? "green" : "yellow");
     const flags = [
       service.wanted === "down" ? t.stoppedFlag : "",
+      service.scaledFrom === undefined ? "" : paint(t.scaledFlag(service.scaledFrom), "yellow"),
       service.crashLooping ? paint(t.crashLooping, "red") : "",
     ];
     const name = [paint(service.name, "bold"), count, ...flags].filter((part) => part !== "").join(" ");
@@ -108,7 +109,7 @@ function instanceCells(instance: InstanceStatus, { text, paint, nowMs }: StatusC
 export function exitText(exit: LastExit, text: Text, nowMs: number): string {
   const when = text.status.ago(age(nowMs - Date.parse(exit.at)));
   if (!exit.known) return `${text.status.exitUnknown}, ${when}`;
-  const how = exit.signal ?? text.status.exitCode(exit.code ?? 0);
+  const how = exit.signal ?? (exit.code === null ? text.status.neverStarted : text.status.exitCode(exit.code));
   return `${how}${exit.outOfMemory === "likely" ? ` (${text.status.outOfMemory})` : ""}, ${when}`;
 }
 

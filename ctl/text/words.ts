@@ -96,6 +96,7 @@ export const words = {
       lastExit: ["LAST EXIT", "마지막 종료"],
     },
     stoppedFlag: ["(stopped)", "(멈춤)"],
+    scaledFlag: (configured: number) => [`(scaled; owl.yaml: ${configured})`, `(조정됨; owl.yaml: ${configured})`],
     crashLooping: ["CRASH-LOOPING", "반복해서 죽음"],
     connections: ["connections", "연결"],
     connectionFigures: (c: {
@@ -117,6 +118,7 @@ export const words = {
     ago: (time: string) => [`${time} ago`, `${time} 전`],
     exitUnknown: ["unknown", "알 수 없음"],
     exitCode: (code: number) => [`code ${code}`, `코드 ${code}`],
+    neverStarted: ["did not start", "시작되지 않음"],
     outOfMemory: ["likely out of memory", "메모리 부족으로 보임"],
   },
   rollout: {

@@ -108,6 +108,7 @@ export const status: z.ZodType<api.Status> = z.object({
       ready: count,
       wanted: z.enum(["up", "down"]),
       crashLooping: z.boolean(),
+      scaledFrom: z.number().int().optional(),
       restarts: z.number().int().optional(),
       instances: z.array(instance),
     }),

@@ -3,7 +3,8 @@
 
 import type { Config, ServiceConfig } from "../../config/config.ts";
 import type { Changed, ScaleRequest } from "../../config/control-api.ts";
-import { isLiving } from "../core/instance.ts";
+import { formatDuration } from "../../config/units.ts";
+import { type Instance, isLiving } from "../core/instance.ts";
 import { describePlan } from "../core/rollout-plan.ts";
 import { Refusal } from "../core/text/refusal.ts";
 import type { Text } from "../core/text/text.ts";
@@ -63,6 +64,12 @@ export function createServiceControl(parts: ServiceControlParts): ServiceControl
   const countNotes = (asked: readonly Number[], { plan }: Text): string[] =>
     asked.flatMap(({ service, from, to }) => (from === to ? [] : [plan.count(service.name, from, to)]));
 
+  /** The longest that one of them may take to end; null: no process lives. */
+  function graceOf(instances: readonly Instance[]): string | null {
+    const graces = instances.filter(isLiving).map(({ stop }) => stop.graceMs);
+    return graces.length === 0 ? null : formatDuration(Math.max(...graces));
+  }
+
   function changed(notes: readonly string[]): Changed {
     parts.wake();
     return { changed: notes.length > 0, notes, rollout: null };
@@ -109,16 +116,17 @@ export function createServiceControl(parts: ServiceControlParts): ServiceControl
         if (wishes.isStopped(service)) return changed([]);
         wishes.setStopped(service, true);
         journal.write({ type: "service.stopped", service: name, message: record.recorded.stopped(name) });
-        return changed([text.done.stopped(name)]);
+        return changed([text.done.stopped(name, graceOf(book.all().filter((one) => one.service === name)))]);
       }
       const instance = book.get(name);
       const owner = instance === null ? undefined : services().find((one) => one.name === instance.service);
       if (instance === null || owner === undefined) throw unknown(name);
       if (instance.wanted === "down") return changed([]);
+      const grace = graceOf([instance]);
       wishes.stopInstance(owner, name);
       if (isLiving(instance)) parts.instances.leave(name, record.recorded.cause.byOperator);
       else parts.instances.discard(name);
-      return changed([text.done.stopped(name)]);
+      return changed([text.done.stopped(name, grace)]);
     },
     async kill(name, text) {
       const instance = book.services().find(({ id }) => id === name);

@@ -10,6 +10,7 @@ import type { Text } from "../core/text/text.ts";
 import type { InstanceBook } from "../instances/book.ts";
 import type { HealthWatch } from "../instances/health.ts";
 import type { InstanceLogs, MarkedProcess, ProcessTable } from "../ports.ts";
+import type { Definitions } from "../state/definitions.ts";
 import { unknownInstance } from "./names.ts";
 
 export interface WhyParts {
@@ -18,6 +19,7 @@ export interface WhyParts {
   readonly health: HealthWatch;
   readonly table: ProcessTable;
   readonly logs: InstanceLogs;
+  readonly definitions: Pick<Definitions, "notInForce">;
   readonly mark: string;
   readonly config: () => Config;
   readonly app: (config: Config) => AppConfig | null;
@@ -93,14 +95,17 @@ function summarize(
   target: string,
   isService: boolean,
   found: readonly Instance[],
-  { why }: Text,
+  text: Text,
 ): string[] {
+  const { why } = text;
+  const unread = parts.definitions.notInForce();
+  const head = unread === null ? [] : [unread(text)];
   const lines = found.map((one) =>
     why.instance(one.id, one.state, one.leaving !== null, one.cause ?? one.replaceCause),
   );
-  if (!isService) return lines;
+  if (!isService) return [...head, ...lines];
   if (found.some((one) => isCrashLooping(one, parts.clock.monotonicMs()))) {
     lines.unshift(why.crashLooping(target));
   }
-  return lines.length === 0 ? [why.noInstance(target)] : lines;
+  return [...head, ...(lines.length === 0 ? [why.noInstance(target)] : lines)];
 }

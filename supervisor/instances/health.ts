@@ -76,8 +76,7 @@ export function createHealthWatch(parts: HealthWatchParts): HealthWatch {
       const verdict = afterCheck(now.state, failures, result.ok, onTrial ? FAILURES_ON_TRIAL : FAILURES_TO_LEAVE);
       failures = verdict.failures;
       if (verdict.event === "passed") parts.passed(id);
-      if (verdict.event === "failing")
-        parts.failing(id, result.error ?? `${result.status ?? ""} ${result.body.slice(0, 100)}`);
+      if (verdict.event === "failing") parts.failing(id, result.error ?? "");
       const intervalMs = Math.min(service.health.intervalMs, onTrial ? TRIAL_INTERVAL_MS : Number.POSITIVE_INFINITY);
       await parts.clock.sleep(pauseMs(parts.instance(id)?.state ?? "exited", intervalMs), signal);
     }

@@ -170,7 +170,7 @@ export function createInstances(parts: InstanceParts): Instances {
     const { id, service } = instance;
     const now = clock.monotonicMs();
     const verdict = afterCrash(instance, now);
-    const how = failure ?? describeExit(lastExit, recorded);
+    const how = failure?.replace(/\.$/, "") ?? describeExit(lastExit, recorded);
     const next = verdict.reason(recorded);
     const message = failure === null ? say.crashed(id, how, next) : say.notStarted(id, how, next);
     const changes = {
@@ -225,7 +225,7 @@ export function createInstances(parts: InstanceParts): Instances {
     const program = programOf(instance.service);
     const unhealthy = { kind: "unhealthy", atMs: clock.monotonicMs() + program.unhealthyMs } as const;
     if (deadline?.kind === "health") {
-      const message = say.late(id, program.startMs(instance.rollout) / 1_000);
+      const message = say.late(id, program.startMs(instance.rollout) / 1_000, program.lastCheck(instance));
       book.move(id, "tooLate", message, { deadline: unhealthy, cause: message });
     } else if (deadline?.kind === "unhealthy") {
       // Never ready (or deaf), so it serves nobody: it goes at once, as if it had crashed.

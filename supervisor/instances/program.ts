@@ -31,6 +31,8 @@ export interface Program {
   readonly unhealthyCause: string;
   /** Nothing of it serves: it is killed, for a successor beside it would change nothing. */
   isDeaf(instance: Instance): boolean;
+  /** What its newest check came to, when it failed. */
+  lastCheck(instance: Instance): string | null;
   /** Of one that ended before it was ready: why, by its own words. */
   lastWords(instance: Instance): string | null;
 }

@@ -95,6 +95,7 @@ export function serviceProgram(parts: ServiceProgramParts, name: string): Progra
     startMs: (rollout) => parts.definitionFor(rollout).rollout.healthTimeoutMs,
     unhealthyMs: UNHEALTHY_LIMIT_MS,
     unhealthyCause: parts.record.recorded.cause.unhealthy(UNHEALTHY_LIMIT_MS / 1_000),
+    lastCheck: ({ id }) => health.last(id)?.error ?? null,
     isDeaf: () => false,
     lastWords: () => null,
   };

@@ -106,9 +106,11 @@ function buildStatus(facts: StatusFacts): Status {
   const inFlight = new Map(counters.upstreams.map((upstream) => [upstream.id, upstream.inFlight]));
   const services = facts.config.services.map((service): ServiceStatus => {
     const own = facts.instances.filter((instance) => instance.service === service.name);
+    const replicas = facts.wishes.replicas(service);
     return {
       name: service.name,
-      replicas: facts.wishes.replicas(service),
+      replicas,
+      ...(replicas === service.replicas ? {} : { scaledFrom: service.replicas }),
       ready: own.filter(isServing).length,
       wanted: facts.wishes.isStopped(service) ? "down" : "up",
       crashLooping: own.some((one) => isCrashLooping(one, facts.nowMs)),

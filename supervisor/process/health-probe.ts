@@ -11,6 +11,8 @@ import type { HealthProbe, ProbeResult, ProbeTarget } from "../ports.ts";
 import { switchUser } from "./user-switch.ts";
 
 const BODY_CHARS = 500;
+/** As much of a refusal's body goes into the sentence about it. */
+const SAID_CHARS = 100;
 /** What is read of a body at most: 500 characters of up to 4 bytes. */
 const BODY_BYTES = BODY_CHARS * 4;
 
@@ -92,12 +94,18 @@ function checkHttp(target: Address, path: string, signal: AbortSignal): Promise<
       function finish(): void {
         const status = response.statusCode ?? 0;
         const ok = status >= 200 && status < 300;
-        resolve({ ok, status, body: head.text(), error: ok ? null : `HTTP ${status}` });
+        resolve({ ok, status, body: head.text(), error: ok ? null : refusal(path, status, head.text()) });
         asked.destroy();
       }
     });
     asked.end();
   });
+}
+
+/** What was asked and what came, for whoever has to find out why. */
+function refusal(path: string, status: number, body: string): string {
+  const said = body.replace(/\s+/g, " ").trim().slice(0, SAID_CHARS);
+  return `GET ${path}: HTTP ${status}${said === "" ? "" : ` ${JSON.stringify(said)}`}`;
 }
 
 function checkConnect(target: Address, signal: AbortSignal): Promise<Outcome> {

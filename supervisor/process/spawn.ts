@@ -123,7 +123,7 @@ function watchChild(child: ChildProcess, pid: number, reader: ProcReader): Runni
 /** The file to run: `name` as it is with a slash in it, else found in the child's own PATH. Throws `spawn.failed`. */
 function findCommand(request: SpawnRequest, name: string): string {
   if (!isDirectory(request.cwd)) {
-    throw new OwlError("spawn.failed", `${request.instance}: its directory ${request.cwd} does not exist.`, {
+    throw new OwlError("spawn.failed", `Its directory ${request.cwd} does not exist.`, {
       next: `Create it or change \`cwd:\` of ${request.service} in owl.yaml.`,
       data: { instance: request.instance, cwd: request.cwd },
     });
@@ -138,7 +138,7 @@ function findCommand(request: SpawnRequest, name: string): string {
   const there = paths.find((path) => existsSync(path));
   const why = there === undefined ? "was not found" : `is not an executable file (${there})`;
   const next = there === undefined && !name.includes("/") ? "Install it, or give its whole path" : "Check the path";
-  throw new OwlError("spawn.failed", `${request.instance}: the command ${JSON.stringify(name)} ${why}.`, {
+  throw new OwlError("spawn.failed", `The command ${JSON.stringify(name)} ${why}.`, {
     next: `${next} in \`command:\` of ${request.service} in owl.yaml.`,
     data: { instance: request.instance, command: name },
   });
@@ -173,7 +173,7 @@ function spawnFailure(request: SpawnRequest, caught: unknown): OwlError {
   const error = asError(caught) as NodeJS.ErrnoException;
   // The message of a spawn error repeats the whole argv: only the code is told.
   const reason = error.code ?? error.name;
-  return new OwlError("spawn.failed", `${request.instance} could not be started: ${reason}.`, {
+  return new OwlError("spawn.failed", `Its program could not be started: ${reason}.`, {
     next: HINTS[reason] ?? `Look at \`command:\` of ${request.service} in owl.yaml.`,
     data: { instance: request.instance, reason },
     cause: error,

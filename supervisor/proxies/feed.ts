@@ -1,13 +1,15 @@
 // The feed to all proxy processes at once: every table goes to each, acknowledgements and counters come from each.
 // Invariant: whoever may still route a request is a member and gets every table; a member goes only with its process.
 
-import type { RoutingTable } from "../../config/proxy-feed.ts";
+import type { ProxyCounters, RoutingTable } from "../../config/proxy-feed.ts";
 import type { Clock } from "../../config/time.ts";
 import { type Instance, isServing } from "../core/instance.ts";
 import { NO_COUNTERS, retireCounters, sumCounters } from "../core/proxy-sums.ts";
 import type { ProxySet, RunningProcess } from "../ports.ts";
 import { createCondition } from "../process/condition.ts";
 import { createProxyClient, type ProxyClient } from "./client.ts";
+
+const KEPT_GONE = 20;
 
 interface Member {
   readonly client: ProxyClient;
@@ -26,7 +28,9 @@ interface ProxyFeedParts {
   readonly changed: (id: string) => void;
 }
 
-interface ProxyFeed extends Pick<ProxySet, "publish" | "idle" | "moveStreams" | "refresh" | "counters" | "listening"> {
+type Shared = "publish" | "idle" | "moveStreams" | "refresh" | "counters" | "tallies" | "listening";
+
+interface ProxyFeed extends Pick<ProxySet, Shared> {
   /** A process that runs. `mayRoute`: it has a table already. */
   add(id: string, process: RunningProcess, mayRoute: boolean): void;
   remove(id: string): void;
@@ -52,6 +56,8 @@ export function createProxyFeed(parts: ProxyFeedParts, configured: readonly stri
   let current: RoutingTable | null = null;
   let lastVersion = 0;
   let retired = NO_COUNTERS;
+  /** Of the last that went. */
+  let gone: ReadonlyMap<string, ProxyCounters> = new Map();
 
   /** Given up: nobody waits for its word any more. */
   const isLost = (id: string): boolean => ["unhealthy", "stopping"].includes(parts.instance(id)?.state ?? "stopping");
@@ -121,7 +127,10 @@ export function createProxyFeed(parts: ProxyFeedParts, configured: readonly stri
       members.delete(id);
       member.client.close();
       const last = member.client.counters();
-      if (last !== null) retired = sumCounters([retired, retireCounters(last)]);
+      if (last !== null) {
+        retired = sumCounters([retired, retireCounters(last)]);
+        gone = new Map([...gone, [id, last] as const].slice(-KEPT_GONE));
+      }
       condition.changed();
     },
     client: (id) => members.get(id)?.client ?? null,
@@ -170,6 +179,7 @@ export function createProxyFeed(parts: ProxyFeedParts, configured: readonly stri
     },
     counters: () =>
       sumCounters([retired, ...[...members.values()].map(({ client }) => client.counters() ?? NO_COUNTERS)]),
+    tallies: () => new Map([...gone, ...[...members].map(([id, { client }]) => [id, client.counters()] as const)]),
     listening: () => listening,
     letGo(reason) {
       lifetime.abort(reason);

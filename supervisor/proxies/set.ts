@@ -187,10 +187,11 @@ export function createProxySet(parts: ProxySetParts): ProxySet & { readonly prog
     unhealthyCause: causes.unreached,
     // Cut off only, it may serve well: unless its listeners are needed back, its successor comes first.
     isDeaf: ({ id }) => feed.client(id)?.isConnected() === true || !listeners.holds(config()),
+    lastCheck: () => null,
     lastWords({ id, configHash }) {
       const error = endedEarly(id, logPath(paths.logs, id));
       failed(configHash, error);
-      return `${error.message} ${error.next ?? ""}`;
+      return `${error.message.replace(`${id} `, "It ")} ${error.next ?? ""}`;
     },
   };
 
@@ -201,6 +202,7 @@ export function createProxySet(parts: ProxySetParts): ProxySet & { readonly prog
     moveStreams: feed.moveStreams,
     refresh: feed.refresh,
     counters: feed.counters,
+    tallies: feed.tallies,
     listening: feed.listening,
     processes: () =>
       proxies().flatMap(({ id, identity, state }) =>

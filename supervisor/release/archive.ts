@@ -65,7 +65,9 @@ export async function unpackArchive(
     : pipeline(source.bytes, tar, { signal: both });
   const [flowed, taken] = await Promise.allSettled([flow, read]);
   const cut = flowed.status === "rejected" && !enough.signal.aborted ? flowed : null;
-  const failed = taken.status === "rejected" && !enough.signal.aborted ? taken : cut;
+  const refused = taken.status === "rejected" && !enough.signal.aborted ? taken : null;
+  // A stream that ends too early destroys the other one, whose own words then tell nothing.
+  const failed = refused !== null && (cut === null || tellsWhy(refused.reason)) ? refused : cut;
   if (failed) {
     signal.throwIfAborted();
     throw translated(failed.reason);
@@ -138,6 +140,10 @@ async function writeWhole(path: string, text: string): Promise<void> {
 
 function refuse(what: (text: Text["refused"]["release"]) => string): Refusal {
   return new Refusal("release.archive", ({ refused: { release } }) => release.archive(what(release)));
+}
+
+function tellsWhy(reason: unknown): boolean {
+  return reason instanceof OwlError || (reason as NodeJS.ErrnoException | undefined)?.syscall !== undefined;
 }
 
 function translated(reason: unknown): unknown {

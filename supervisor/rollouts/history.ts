@@ -5,6 +5,7 @@ import type { Rollout, RolloutKind, RolloutLedger } from "../../config/control-a
 import type { RecordedStep } from "../core/rollout-plan.ts";
 import { keepFact, readFact } from "../state/facts.ts";
 import type { Store } from "../state/store.ts";
+import type { Costs } from "./costs.ts";
 import { NO_ROLLOUTS, type RolloutTotals, withRollout } from "./totals.ts";
 
 export type Estimate = NonNullable<Rollout["estimate"]>;
@@ -36,7 +37,9 @@ export interface StoredRollout {
   readonly notes?: readonly string[];
   readonly askedBy?: string;
   readonly ledger: RolloutLedger;
-  /** Proxy counters at its start. */
+  /** Absent in records of older ones. */
+  readonly costs?: Costs;
+  /** Sum of the proxies' counters at its start, for an older owld that goes on with it. */
   readonly base: { readonly failures: number; readonly retries: number; readonly streamsMoved: number };
 }
 

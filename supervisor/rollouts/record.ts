@@ -10,15 +10,15 @@ import type {
   RolloutStep,
 } from "../../config/control-api.ts";
 import { invariant } from "../../config/errors.ts";
-import type { ProxyCounters } from "../../config/proxy-feed.ts";
 import { type Clock, isoTime } from "../../config/time.ts";
 import type { Instance } from "../core/instance.ts";
 import { NO_COST, withJobs } from "../core/ledger.ts";
 import { advanceSteps, closeSteps, type LastRollout, type Milestone, type RecordedStep } from "../core/rollout-plan.ts";
 import type { Text } from "../core/text/text.ts";
 import type { RolloutFacts } from "../core/world.ts";
-import type { JobCounts } from "../ports.ts";
+import type { JobCounts, ProxySet } from "../ports.ts";
 import type { Store } from "../state/store.ts";
+import { costsFrom, costsSeen, sumOf } from "./costs.ts";
 import { createFeed } from "./feed.ts";
 import { createRolloutHistory, type Estimate, idOf, type StoredRollout } from "./history.ts";
 import type { Journal } from "./journal.ts";
@@ -67,7 +67,7 @@ interface RolloutRunnerParts {
   /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly bootId: string;
-  readonly counters: () => ProxyCounters;
+  readonly proxies: Pick<ProxySet, "counters" | "tallies">;
   /** Has the proxies tell their counters anew; never rejects, bounded. */
   readonly refreshCounters: () => Promise<void>;
   /** What these instances did as workers; null when nobody knows. Bounded. */
@@ -98,9 +98,14 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
   };
 
   function put(rollout: StoredRollout): StoredRollout {
-    history.put(rollout);
+    const kept = { ...rollout, ...costsOf(rollout) };
+    history.put(kept);
     parts.changed();
-    return rollout;
+    return kept;
+  }
+
+  function costsOf({ costs }: StoredRollout): Pick<StoredRollout, "costs"> {
+    return costs === undefined ? {} : { costs: costsSeen(costs, parts.proxies.tallies()) };
   }
 
   function shown(rollout: StoredRollout): Rollout {
@@ -126,15 +131,8 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
   }
 
   function ledgerNow(rollout: StoredRollout): RolloutLedger {
-    const { failures, retries, streamsMoved } = parts.counters();
-    const { base, ledger } = rollout;
-    // A proxy that was replaced meanwhile counts from 0 again: never below what was seen.
-    return {
-      ...ledger,
-      requestsFailed: Math.max(0, failures - base.failures),
-      retriedAtConnect: Math.max(0, retries - base.retries),
-      streamsMoved: Math.max(0, streamsMoved - base.streamsMoved),
-    };
+    const { failures, retries, streamsMoved } = sumOf(costsOf(rollout).costs ?? {});
+    return { ...rollout.ledger, requestsFailed: failures, retriedAtConnect: retries, streamsMoved };
   }
 
   function tell(rollout: StoredRollout, event: RolloutEvent): void {
@@ -144,7 +142,7 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
 
   function bookCost(ledger: RolloutLedger, instance: Instance, event: Milestone, elapsedMs: number): RolloutLedger {
     if (event === "leave") {
-      const busy = parts.counters().upstreams.find(({ id }) => id === instance.id)?.inFlight ?? 0;
+      const busy = parts.proxies.counters().upstreams.find(({ id }) => id === instance.id)?.inFlight ?? 0;
       return { ...ledger, drainedInFlight: ledger.drainedInFlight + busy };
     }
     if (event !== "stopped" && event !== "killed") return ledger;
@@ -174,7 +172,7 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
       return rollout === null ? null : shown(rollout);
     },
     begin(kind, targets, steps, estimate, options) {
-      const { failures, retries, streamsMoved } = parts.counters();
+      const { failures, retries, streamsMoved } = parts.proxies.counters();
       const rollout = put({
         number: store.next("rollout"),
         kind,
@@ -192,6 +190,7 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
         ...options,
         estimate,
         ledger: NO_COST,
+        costs: costsFrom(parts.proxies.tallies()),
         base: { failures, retries, streamsMoved },
       });
       const message = [say.started(idOf(rollout), kind, targets.length), ...(options?.notes ?? [])].join(" ");

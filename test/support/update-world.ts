@@ -69,7 +69,10 @@ export async function live(
     store,
     journal,
     bootId: "boot",
-    counters: () => ({ failures: 0, retries: 0, streamsMoved: 0, upstreams: [] }) as never,
+    proxies: {
+      counters: () => ({ failures: 0, retries: 0, streamsMoved: 0, upstreams: [] }) as never,
+      tallies: () => new Map(),
+    },
     refreshCounters: async () => undefined,
     changed: () => undefined,
     kept: () => 200,

@@ -12,7 +12,7 @@ export const recordedWords = {
       : `The configuration is read again. ${notes.join(" ")}`,
     notes.length === 0 ? "설정을 다시 읽었습니다. 달라진 것이 없습니다." : `설정을 다시 읽었습니다. ${notes.join(" ")}`,
   ],
-  stopped: (service: string) => [`${service} is stopped by an operator.`, `운영자가 ${service}을(를) 멈춥니다.`],
+  stopped: (service: string) => [`An operator stops ${service}.`, `운영자가 ${service}을(를) 멈춥니다.`],
   nothingToCancel: (rollout: string) => [`There is no rollout ${rollout}.`, `${rollout} 교체 작업이 없습니다.`],
   cancelledTooLate: (rollout: string, state: "succeeded" | "failed") => [
     `${rollout} had ended before: it ${state}.`,
@@ -68,7 +68,7 @@ export const recordedWords = {
     ],
     notStarted: (id: string, how: string, next: string) => [
       `${id} did not start: ${how}; ${next}.`,
-      `${id}이(가) 시작되지 않았습니다: ${how} ${next}.`,
+      `${id}이(가) 시작되지 않았습니다: ${how}. ${next}.`,
     ],
     restartedAtOnce: (why: string) => [`restarted at once (${why})`, `바로 다시 시작함(${why})`],
     restartedIn: (seconds: number, why: string) => [
@@ -90,9 +90,9 @@ export const recordedWords = {
       `${id}이(가) 강제 종료되었습니다(${cause ?? "요청됨"}; ${exit}).`,
     ],
     routed: (id: string) => [`${id} gets requests.`, `${id}이(가) 요청을 받습니다.`],
-    late: (id: string, seconds: number) => [
-      `${id} was not ready within ${seconds} s.`,
-      `${id}이(가) ${seconds}초 안에 준비되지 않았습니다.`,
+    late: (id: string, seconds: number, check: string | null) => [
+      `${id} was not ready within ${seconds} s${check === null ? "" : `: ${check}`}.`,
+      `${id}이(가) ${seconds}초 안에 준비되지 않았습니다${check === null ? "" : `: ${check}`}.`,
     ],
     ready: (id: string) => [`${id} is ready.`, `${id}이(가) 준비되었습니다.`],
     failing: (id: string, why: string) => [

@@ -66,9 +66,9 @@ export const words = {
       `An instance of ${service} is started in the place of ${instance}; numbers never repeat.`,
       `${instance}의 자리에 ${service}의 인스턴스를 시작합니다. 번호는 다시 쓰지 않습니다.`,
     ],
-    stopped: (name: string) => [
-      `${name} is stopped; it stays so until: owlctl start ${name}`,
-      `${name}을(를) 멈춥니다. 다시 시작할 때까지 멈춰 있습니다: owlctl start ${name}`,
+    stopped: (name: string, grace: string | null) => [
+      `${name} ${grace === null ? "is stopped" : `is stopping and has ${grace} for what it runs`}; it stays stopped until: owlctl start ${name}`,
+      `${name}${grace === null ? "은(는) 멈춰 있습니다" : `을(를) 멈춥니다. 하던 일을 끝낼 시간은 ${grace}입니다`}. 다시 시작할 때까지 멈춰 있습니다: owlctl start ${name}`,
     ],
     killed: (instance: string) => [
       `${instance} and its process group got SIGKILL.`,
@@ -112,9 +112,10 @@ export const words = {
     ],
   },
   why: {
+    // A cause that names the instance itself is a sentence of its own.
     instance: (id: string, state: InstanceState, leaving: boolean, cause: string | null) => [
-      `${id} is ${state}${leaving ? ", on its way out" : ""}${cause === null ? "" : `: ${cause}`}${cause?.endsWith(".") ? "" : "."}`,
-      `${id}: ${STATES[state]}${leaving ? ", 나가는 중" : ""}${cause === null ? "" : `: ${cause}`}${cause?.endsWith(".") ? "" : "."}`,
+      `${id} is ${state}${leaving ? ", on its way out" : ""}${cause === null ? "" : `${cause.startsWith(id) ? "." : ":"} ${cause}`}${cause?.endsWith(".") ? "" : "."}`,
+      `${id}: ${STATES[state]}${leaving ? ", 나가는 중" : ""}${cause === null ? "" : `${cause.startsWith(id) ? "." : ":"} ${cause}`}${cause?.endsWith(".") ? "" : "."}`,
     ],
     crashLooping: (service: string) => [
       `${service} is crash-looping: 5 crashes within 60 s. It is tried again every 30 s.`,

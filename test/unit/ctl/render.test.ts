@@ -58,6 +58,17 @@ describe("status", () => {
       expect(lines).toContain(part);
   });
 
+  test("a number that outlives owl.yaml's is marked, and what never started has no exit code", () => {
+    const status = aStatus();
+    const [web, ...rest] = status.services;
+    const lastExit = { known: true, code: null, signal: null, at: "2026-01-01T00:09:00Z", outOfMemory: "no" } as const;
+    const instances = web?.instances.map((one) => ({ ...one, lastExit })) ?? [];
+    const services = [{ ...(web as NonNullable<typeof web>), scaledFrom: 5, instances }, ...rest];
+    const lines = statusLines({ ...status, services }, { text: en, paint: plain, nowMs }).join("\n");
+    expect(lines).toContain("(scaled; owl.yaml: 5)");
+    expect(lines).toContain("did not start, 60s ago");
+  });
+
   test("without a database there is no word of connections and workers", () => {
     const lines = statusLines(aStatus({ connections: null, workers: null }), { text: en, paint: plain, nowMs }).join(
       "\n",

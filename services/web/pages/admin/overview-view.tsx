@@ -181,7 +181,7 @@ function Services({ services }: { readonly services: readonly ServiceStatus[] })
 function exitText(exit: ServiceStatus["instances"][number]["lastExit"], now: number): string {
   if (!exit) return "–";
   if (!exit.known) return t("admin.exitUnknown");
-  const how = exit.signal ?? t("admin.exitCode", { code: exit.code ?? "?" });
+  const how = exit.signal ?? (exit.code === null ? t("admin.neverStarted") : t("admin.exitCode", { code: exit.code }));
   const memory = exit.outOfMemory === "likely" ? ` · ${t("admin.outOfMemory")}` : "";
   return `${how}${memory} · ${momentText(exit.at, now)}`;
 }

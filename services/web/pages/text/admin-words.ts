@@ -39,6 +39,7 @@ export const adminWords = {
   ],
   "admin.crashLooping": ["crashing again and again", "반복해서 비정상 종료됨"],
   "admin.exitUnknown": ["not known", "알 수 없음"],
+  "admin.neverStarted": ["did not start", "시작되지 않음"],
   "admin.exitCode": (v: With<"code">) => [`code ${v.code}`, `코드 ${v.code}`],
   "admin.outOfMemory": ["probably out of memory", "메모리 부족으로 추정"],
   "admin.connections": ["Database connections", "데이터베이스 연결"],

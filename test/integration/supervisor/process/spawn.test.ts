@@ -91,7 +91,7 @@ test("what cannot be started is one clear refusal", async () => {
   mkdirSync(join(home, "folder"));
   await expect(spawner.spawn(request(["no-such-command"]))).rejects.toMatchObject({
     code: "spawn.failed",
-    message: 'web-1: the command "no-such-command" was not found.',
+    message: 'The command "no-such-command" was not found.',
     next: expect.stringContaining("owl.yaml"),
   });
   await expect(spawner.spawn(request(["./data"]))).rejects.toThrow("is not an executable file");
@@ -106,7 +106,7 @@ test("a script whose interpreter is missing is refused without telling its argum
   writeFileSync(join(bench.home, "script"), "#!/no/such/interpreter\n", { mode: 0o755 });
   await expect(bench.spawner.spawn(bench.request(["./script", "secret-argument"]))).rejects.toMatchObject({
     code: "spawn.failed",
-    message: "web-1 could not be started: ENOENT.",
+    message: "Its program could not be started: ENOENT.",
     next: expect.stringContaining("interpreter"),
   });
 });

@@ -109,11 +109,14 @@ describe("uninstalling", () => {
     const removed = steps.flatMap((step) => (step.do === "remove" ? [step.path] : []));
     expect(removed).not.toContain("/var/lib/owl");
     expect(removed).not.toContain("/etc/owl");
+    expect(removed.filter((path) => path.endsWith(".d"))).toEqual([]);
     expect(commands(steps).some((command) => command.startsWith("userdel"))).toBe(false);
   });
 
   test("removes everything with --purge", () => {
     const removed = planUninstall({ purge: true }).flatMap((step) => (step.do === "remove" ? [step.path] : []));
-    expect(removed).toEqual(expect.arrayContaining(["/var/lib/owl", "/etc/owl", "/run/owl"]));
+    expect(removed).toEqual(
+      expect.arrayContaining(["/var/lib/owl", "/etc/owl", "/run/owl", "/etc/systemd/system/owl.service.d"]),
+    );
   });
 });

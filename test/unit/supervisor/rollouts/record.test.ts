@@ -17,7 +17,10 @@ function open(disk: PaperDisk, kept = 3) {
     store,
     journal: createJournal(store, clock, pino({ level: "silent" })),
     bootId: "boot",
-    counters: () => ({ failures: 0, retries: 0, streamsMoved: 0, upstreams: [] }) as never,
+    proxies: {
+      counters: () => ({ failures: 0, retries: 0, streamsMoved: 0, upstreams: [] }) as never,
+      tallies: () => new Map(),
+    },
     refreshCounters: async () => undefined,
     changed: () => undefined,
     kept: () => kept,

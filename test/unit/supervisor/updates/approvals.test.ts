@@ -84,7 +84,10 @@ function live(disk: PaperDisk, bulletin: Bulletin, touch: () => void = () => und
     journal,
     record: en,
     bootId: "boot",
-    counters: () => ({ failures: 0, retries: 0, streamsMoved: 0, upstreams: [] }) as never,
+    proxies: {
+      counters: () => ({ failures: 0, retries: 0, streamsMoved: 0, upstreams: [] }) as never,
+      tallies: () => new Map(),
+    },
     refreshCounters: async () => undefined,
     changed: () => undefined,
     kept: () => 200,
