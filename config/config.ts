@@ -126,6 +126,8 @@ export interface ServiceConfig {
   readonly env: Readonly<Record<string, string>>;
   /** Names of those variables whose value came from `${NAME}`, `file:` or an env file: never shown. */
   readonly secretEnv?: readonly string[];
+  /** What it finds as files in CREDENTIALS_DIRECTORY, by name: never shown. Absent: none. */
+  readonly secrets?: Readonly<Record<string, string>>;
   readonly user: string | null;
   readonly umask: number | null;
   readonly replicas: number;
@@ -179,7 +181,7 @@ export interface AccountLimits {
   readonly statementsPerMinute: number;
 }
 
-/** What the bundled web and worker get, as JSON in OWL_APP_CONFIG (environment of that process only). */
+/** What the bundled web and worker get, as JSON through a descriptor (config/handed-config.ts). */
 export interface AppConfig {
   readonly language: Language;
   /** Metastore URL with its secret; filled in by owld once a managed PostgreSQL is up. */

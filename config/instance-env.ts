@@ -14,8 +14,12 @@ export const INSTANCE_ENV = {
   port: "PORT",
   /** OWL_HOME's hash: the mark by which a later owld finds processes it has no record of */
   mark: "OWL_MARK",
-  /** JSON of AppConfig; bundled services only; deleted from process.env as soon as it is read */
+  /** JSON of AppConfig; bundled programs only, where no descriptor hands it over (config/handed-config.ts) */
   app: "OWL_APP_CONFIG",
+  /** number of the descriptor that holds it */
+  appDescriptor: "OWL_APP_CONFIG_FD",
+  /** folder of the files of `secrets:`, as systemd names it */
+  credentials: "CREDENTIALS_DIRECTORY",
   /** `owl/web-7`, so that pg_stat_activity names every connection's owner */
   pgApplication: "PGAPPNAME",
 } as const;

@@ -68,6 +68,7 @@ export function ownService(
     command: raw.command,
     cwd,
     ...environmentOf(name, raw, context),
+    ...(raw.secrets === undefined ? {} : { secrets: secretsOf(name, raw.secrets, context) }),
     user: raw.user ?? context.defaultUser,
     umask: raw.umask ?? null,
     replicas,
@@ -135,7 +136,7 @@ function environmentOf(
         message: `services.${name}.env: ${JSON.stringify(key)} cannot be the name of a variable`,
       });
     }
-    if (/^OWL_(INSTANCE|SERVICE|RELEASE|SOCKET|MARK|APP_CONFIG)$/.test(key)) {
+    if (/^OWL_(INSTANCE|SERVICE|RELEASE|SOCKET|MARK|APP_CONFIG|APP_CONFIG_FD)$/.test(key)) {
       context.problems.push({ where, message: `services.${name}.env: ${key} is set by Owl itself` });
     }
     secret.delete(key);
@@ -155,6 +156,26 @@ function environmentOf(
     }
   }
   return { env: values, secretEnv: [...secret] };
+}
+
+/** Each value resolved; a name is that of a file. */
+function secretsOf(
+  name: string,
+  raw: Readonly<Record<string, string>>,
+  context: ServiceContext,
+): Record<string, string> {
+  const values: Record<string, string> = {};
+  for (const [key, text] of Object.entries(raw)) {
+    const where = context.positions.of(["services", name, "secrets", key]);
+    if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}$/.test(key)) {
+      const message = `services.${name}.secrets: ${JSON.stringify(key)} cannot be the name of a file`;
+      context.problems.push({ where, message });
+    }
+    const resolved = resolveSecret(text, context.env, context.folder);
+    if ("value" in resolved) values[key] = resolved.value;
+    else context.problems.push({ where, message: `services.${name}.secrets.${key}: ${resolved.problem}` });
+  }
+  return values;
 }
 
 function readEnvFile(

@@ -99,6 +99,7 @@ const service = z.strictObject({
   cwd: path.optional(),
   env: z.record(z.string(), variable).optional(),
   envFile: oneOrMany.optional(),
+  secrets: z.record(z.string(), secretLeaf(SECRET)).optional(),
   user: text("a user name").optional(),
   umask: umask.optional(),
   replicas: whole(0, 1_000).optional(),

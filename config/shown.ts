@@ -17,12 +17,13 @@ export function shownConfig(config: Config): Record<string, unknown> {
 }
 
 function shownService(service: ServiceConfig): Record<string, unknown> {
-  const { secretEnv = [], ...rest } = service;
+  const { secretEnv = [], secrets, ...rest } = service;
   const env = Object.entries(service.env).map(([name, value]) => [
     name,
     secretEnv.includes(name) || isSecretName(name) ? HIDDEN : withoutPassword(value),
   ]);
-  return { ...rest, env: Object.fromEntries(env) };
+  const hiddenFiles = Object.fromEntries(Object.keys(secrets ?? {}).map((name) => [name, HIDDEN]));
+  return { ...rest, env: Object.fromEntries(env), ...(secrets === undefined ? {} : { secrets: hiddenFiles }) };
 }
 
 function shownApp(app: AppConfig): Record<string, unknown> {

@@ -1,8 +1,9 @@
-// What a bundled process is told by owld, read once. Invariant: the secrets in OWL_APP_CONFIG leave process.env at once.
+// What a bundled process is told by owld, read once. Invariant: its secrets are in memory alone afterwards.
 
 import { type Logger, pino } from "pino";
 import type { AppConfig } from "../config/config.ts";
 import { DEFAULTS } from "../config/defaults.ts";
+import { takeHanded } from "../config/handed-config.ts";
 import { INSTANCE_ENV } from "../config/instance-env.ts";
 import { logDestination } from "../config/log-destination.ts";
 import { failure } from "./core/wire/errors.ts";
@@ -29,8 +30,7 @@ const SINCE = {
 
 /** Reads and removes the instance's configuration. Throws `instance.environment` when it was not started by owld. */
 export function readInstance(env: NodeJS.ProcessEnv): Instance {
-  const text = env[INSTANCE_ENV.app];
-  delete env[INSTANCE_ENV.app];
+  const text = takeHanded(env);
   const id = env[INSTANCE_ENV.instance];
   if (text === undefined || id === undefined) {
     throw failure("instance.environment");

@@ -31,6 +31,10 @@ export interface SpawnRequest {
   readonly logFile: string;
   /** FIFO whose write end the child inherits: its end of file is the exit, also for a later owld. */
   readonly exitFifo: string;
+  /** Files only its user can read, made new before it starts. */
+  readonly secrets?: { readonly directory: string; readonly values: Readonly<Record<string, string>> };
+  /** A text for descriptor 4 of the child, in a file without a name; then it is given no `descriptors`. */
+  readonly handed?: string;
   /** Extra descriptors handed on (the proxy's listeners), from 4 upwards (3 is the FIFO). */
   readonly descriptors?: readonly number[];
 }

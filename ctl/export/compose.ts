@@ -9,9 +9,13 @@ export function composeDocument(request: ExportRequest): Record<string, unknown>
   const services = exportedServices(request);
   const entries = services.map((service) => [service.name, serviceEntry(service, request)] as const);
   const steps = request.config.bundled ? { migrate: step(request, "migrate"), prepare: step(request, "prepare") } : {};
+  const files = services.flatMap(({ secretFiles }) =>
+    secretFiles.map(({ key }) => [key, { file: `./secrets/${key}` }] as const),
+  );
   return {
     services: { ...steps, ...Object.fromEntries(entries) },
     ...(request.config.bundled ? { volumes: { home: {} } } : {}),
+    ...(files.length === 0 ? {} : { secrets: Object.fromEntries(files) }),
   };
 }
 
@@ -27,6 +31,9 @@ function serviceEntry(service: ExportedService, request: ExportRequest): Record<
       ...escaped(service.plainEnv),
       ...Object.fromEntries(service.secretEnv.map((name) => [name, reference(name)])),
     },
+    ...(service.secretFiles.length === 0
+      ? {}
+      : { secrets: service.secretFiles.map(({ name, key }) => ({ source: key, target: name })) }),
     restart: "unless-stopped",
     init: true,
     stop_signal: service.signal,

@@ -2,7 +2,15 @@
 // Pure: answers plain objects in the order they are applied; the test holds them against the published schemas.
 
 import type { HealthCheck } from "../../config/config.ts";
-import { CODE, type ExportedService, type ExportRequest, exportedServices, objectName, PORT } from "./plan.ts";
+import {
+  CODE,
+  CREDENTIALS,
+  type ExportedService,
+  type ExportRequest,
+  exportedServices,
+  objectName,
+  PORT,
+} from "./plan.ts";
 
 type KubernetesObject = Readonly<Record<string, unknown>> & {
   readonly apiVersion: string;
@@ -57,11 +65,17 @@ function deployment(service: ExportedService, request: ExportRequest): Kubernete
           volumes: [
             { name: "tmp", emptyDir: {} },
             ...(service.bundled ? [{ name: "home", persistentVolumeClaim: { claimName: "owl-home" } }] : []),
+            ...(service.secretFiles.length === 0 ? [] : [secretVolume(service)]),
           ],
         },
       },
     },
   };
+}
+
+function secretVolume({ secretFiles }: ExportedService): Record<string, unknown> {
+  const items = secretFiles.map(({ name, key }) => ({ key, path: name }));
+  return { name: "secrets", secret: { secretName: SECRET, defaultMode: 0o440, items } };
 }
 
 function container(service: ExportedService, request: ExportRequest): Record<string, unknown> {
@@ -102,6 +116,7 @@ function container(service: ExportedService, request: ExportRequest): Record<str
     volumeMounts: [
       { name: "tmp", mountPath: "/tmp" },
       ...(service.bundled ? [{ name: "home", mountPath: "/var/lib/owl" }] : []),
+      ...(service.secretFiles.length === 0 ? [] : [{ name: "secrets", mountPath: CREDENTIALS, readOnly: true }]),
     ],
   };
 }

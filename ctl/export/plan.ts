@@ -6,6 +6,8 @@ import { isSecretName } from "../../config/secrets.ts";
 
 /** The port every exported service listens on, in a network namespace of its own. */
 export const PORT = 8080;
+/** Where a service's secret files lie in its container. */
+export const CREDENTIALS = "/run/secrets";
 /** Where the image built from a release has the code. */
 export const CODE = "/owl";
 
@@ -24,6 +26,8 @@ export interface ExportedService {
   readonly plainEnv: Readonly<Record<string, string>>;
   /** Names whose values come from the secret. */
   readonly secretEnv: readonly string[];
+  /** Files of its `secrets:`: name, and the key of the secret that holds it. */
+  readonly secretFiles: readonly { readonly name: string; readonly key: string }[];
   readonly memoryLimitBytes: number | null;
   /** Seconds between leaving the endpoints and SIGTERM: a cluster's own routing lags behind. */
   readonly preStopS: number;
@@ -65,9 +69,11 @@ function exported(service: ServiceConfig, config: Config, root: string, version:
       ...Object.fromEntries(plain),
       OWL_SERVICE: service.name,
       OWL_RELEASE: version,
+      ...(service.secrets === undefined ? {} : { CREDENTIALS_DIRECTORY: CREDENTIALS }),
       ...(listens ? { PORT: String(PORT), HOST: "0.0.0.0" } : {}),
     },
     secretEnv: service.bundled ? [...secretEnv, "OWL_APP_CONFIG"] : secretEnv,
+    secretFiles: Object.keys(service.secrets ?? {}).map((name) => ({ name, key: `${service.name}.${name}` })),
     memoryLimitBytes: service.memoryLimitBytes,
     preStopS: service.routes.length > 0 ? 6 : 0,
     bundled: service.bundled,

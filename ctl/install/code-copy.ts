@@ -13,6 +13,7 @@ const FILES = [
   "CHANGELOG.md",
   "tsconfig.json",
   "manifest.json",
+  "release.pub",
 ];
 const FOLDERS = ["config", "ctl", "migrations", "services", "supervisor", "systemd", ".build", "node_modules"];
 

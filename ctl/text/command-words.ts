@@ -363,11 +363,11 @@ export const commandWords = {
         ? [
             "Made by `owlctl export kubernetes`. Secrets are references to the Secret `owl`; make it first:",
             `  kubectl create secret generic owl --from-file=OWL_APP_CONFIG=${file}`,
-            "(and one --from-literal or --from-file for each other name under secretKeyRef).",
+            "(and one --from-literal or --from-file for each other name under secretKeyRef and secret.items).",
             "Then the Job owl-migrate-…, to its end, then the rest. Workers on several nodes share the queue.",
           ]
         : [
-            "Made by `owlctl export compose`. Secrets are references to variables of the environment or of .env:",
+            "Made by `owlctl export compose`. Secrets are references to variables of the environment or of .env (and files in secrets/):",
             `  export OWL_APP_CONFIG="$(cat ${file})"`,
             "Compose does not surge by itself: `docker compose up` stops the old container first. Only a swarm",
             "honours update_config.order: start-first.",
@@ -376,11 +376,11 @@ export const commandWords = {
         ? [
             "`owlctl export kubernetes`가 만들었습니다. 비밀값은 시크릿 `owl`을 참조합니다. 먼저 만드십시오:",
             `  kubectl create secret generic owl --from-file=OWL_APP_CONFIG=${file}`,
-            "(secretKeyRef에 있는 다른 이름마다 --from-literal이나 --from-file을 더하십시오.)",
+            "(secretKeyRef와 secret.items에 있는 다른 이름마다 --from-literal이나 --from-file을 더하십시오.)",
             "그다음 Job owl-migrate-…를 끝까지 실행하고, 나머지를 적용하십시오. 여러 노드의 워커가 큐를 함께 씁니다.",
           ]
         : [
-            "`owlctl export compose`가 만들었습니다. 비밀값은 환경 변수나 .env를 참조합니다:",
+            "`owlctl export compose`가 만들었습니다. 비밀값은 환경 변수나 .env(와 secrets/의 파일)를 참조합니다:",
             `  export OWL_APP_CONFIG="$(cat ${file})"`,
             "compose는 새것을 먼저 띄우지 않습니다. `docker compose up`은 옛 컨테이너를 먼저 멈춥니다.",
             "update_config.order: start-first는 swarm만 지킵니다.",

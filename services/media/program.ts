@@ -1,10 +1,12 @@
-// Other people's programs (ffmpeg, recognisers) as child processes. Invariants: argv only, no shell; the child stays in
-// our process group, so that whoever kills the worker's group kills it too; when `run` settles, the child is gone.
+// Other people's programs (ffmpeg, recognisers) as child processes. Invariants: argv only, no shell; of our environment
+// they get the few names every process gets; the child stays in our process group, so that whoever kills the worker's group
+// kills it too; when `run` settles, the child is gone.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants, readFileSync } from "node:fs";
 import { setPriority } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
+import { inheritedEnv } from "../../config/instance-env.ts";
 import type { Clock } from "../../config/time.ts";
 import { failure } from "../core/wire/errors.ts";
 
@@ -46,7 +48,7 @@ export function findProgram(name: string, path = process.env.PATH ?? ""): string
 export async function runProgram(run: ProgramRun): Promise<ProgramResult> {
   run.signal.throwIfAborted();
   const [command, ...args] = run.argv;
-  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], cwd: "/" });
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], cwd: "/", env: inheritedEnv(process.env) });
   const out: Buffer[] = [];
   let outBytes = 0;
   let stderr = "";

@@ -1,9 +1,11 @@
 // What a new instance is given: name, place to listen, environment, argv. Shaped from the configuration at each spawn.
-// Invariant: nothing of owld's own environment reaches it but the few names below; secrets only through `env`.
+// Invariant: nothing of owld's own environment reaches it but the few names below; what a bundled one is told goes through
+// a descriptor, unless its code is of before that.
 
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { AppConfig, ServiceConfig } from "../../config/config.ts";
+import { takesDescriptor } from "../../config/handed-config.ts";
 import type { HomePaths } from "../../config/home.ts";
 import { INSTANCE_ENV, inheritedEnv } from "../../config/instance-env.ts";
 import { fillCommand } from "../core/fill-command.ts";
@@ -32,6 +34,11 @@ export function exitFifo(paths: HomePaths, id: string): string {
   return join(paths.run, `${id}.fifo`);
 }
 
+/** Where the files of its `secrets:` lie while it lives. */
+export function secretFolder(paths: HomePaths, id: string): string {
+  return join(paths.run, `${id}.secrets`);
+}
+
 function logFile(paths: HomePaths, id: string): string {
   return join(paths.logs, `${id}.log`);
 }
@@ -46,7 +53,10 @@ export function launchRequest(facts: LaunchFacts): SpawnRequest {
     service: service.name,
     argv: fillCommand(service.command, { port, socket, instance: id, home: paths.home }),
     cwd: service.cwd,
-    env: instanceEnv(facts),
+    ...toldTo(facts),
+    ...(service.secrets === undefined
+      ? {}
+      : { secrets: { directory: secretFolder(paths, id), values: service.secrets } }),
     user: service.user,
     umask: service.umask,
     logFile: logFile(paths, id),
@@ -54,7 +64,15 @@ export function launchRequest(facts: LaunchFacts): SpawnRequest {
   };
 }
 
-/** The environment of an instance, complete. */
+/** What it is told by the environment and what by a descriptor. */
+function toldTo(facts: LaunchFacts): Pick<SpawnRequest, "env" | "handed"> {
+  const whole = instanceEnv(facts);
+  const { [INSTANCE_ENV.app]: handed, ...env } = whole;
+  if (handed === undefined || !facts.service.bundled || !takesDescriptor(facts.service.cwd)) return { env: whole };
+  return { env: { ...env, [INSTANCE_ENV.appDescriptor]: "4" }, handed };
+}
+
+/** All that an instance is told, by name; of a bundled one a part goes another way than by its environment. */
 export function instanceEnv(facts: LaunchFacts): Record<string, string> {
   const { service, id, target } = facts;
   return {
@@ -67,14 +85,15 @@ export function instanceEnv(facts: LaunchFacts): Record<string, string> {
     [INSTANCE_ENV.pgApplication]: `owl/${id}`,
     ...(target !== null && "socket" in target ? { [INSTANCE_ENV.socket]: target.socket } : {}),
     ...(target !== null && "port" in target ? { [INSTANCE_ENV.port]: String(target.port) } : {}),
+    ...(service.secrets === undefined ? {} : { [INSTANCE_ENV.credentials]: secretFolder(facts.paths, id) }),
     ...(service.bundled && facts.app !== null ? { [INSTANCE_ENV.app]: JSON.stringify(facts.app) } : {}),
   };
 }
 
 /** Hash of all that shapes the process: when it differs, a reload replaces the instance. */
 export function configHash(service: ServiceConfig, app: AppConfig | null): string {
-  const { command, cwd, env, user, umask, listen, bundled } = service;
-  const shape = { command, cwd, env, user, umask, listen, app: bundled ? app : null };
+  const { command, cwd, env, secrets, user, umask, listen, bundled } = service;
+  const shape = { command, cwd, env, secrets, user, umask, listen, app: bundled ? app : null };
   return hash(JSON.stringify(shape));
 }
 

@@ -9,7 +9,7 @@ import type { Instance } from "../core/instance.ts";
 import type { Text } from "../core/text/text.ts";
 import type { ProcessTable, Spawner } from "../ports.ts";
 import type { HealthWatch } from "./health.ts";
-import { configHash, envHashes, launchRequest } from "./launch.ts";
+import { configHash, envHashes, instanceEnv, launchRequest, secretFolder } from "./launch.ts";
 import type { Program } from "./program.ts";
 
 interface ServiceProgramParts {
@@ -44,7 +44,8 @@ export function serviceProgram(parts: ServiceProgramParts, name: string): Progra
     return instance.target;
   }
 
-  function cleanUp({ target }: Instance): void {
+  function cleanUp({ id, target }: Instance): void {
+    rmSync(secretFolder(paths, id), { recursive: true, force: true });
     if (target !== null && "socket" in target) rmSync(target.socket, { force: true });
   }
 
@@ -67,7 +68,7 @@ export function serviceProgram(parts: ServiceProgramParts, name: string): Progra
       if (found === undefined) throw new Error(`${name} is gone from the configuration`);
       const { id, release } = instance;
       const target = await placeFor(instance, found);
-      const request = launchRequest({
+      const facts = {
         service: found,
         id,
         target,
@@ -76,8 +77,9 @@ export function serviceProgram(parts: ServiceProgramParts, name: string): Progra
         release,
         app,
         environment,
-      });
-      note({ target, envHashes: envHashes(request.env) });
+      };
+      const request = launchRequest(facts);
+      note({ target, envHashes: envHashes(instanceEnv(facts)) });
       return await parts.spawner.spawn(request);
     },
     watch({ id, wanted }) {

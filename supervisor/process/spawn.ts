@@ -1,5 +1,6 @@
 // Starts instances and watches their exits, its own children and adopted ones alike.
-// Invariant: a child shares nothing with owld but an append-only log file and the FIFO's write end, so owld may die.
+// Invariant: a child shares nothing with owld but files it has open (its log, the FIFO's write end, what it is handed), so
+// owld may die.
 // node:child_process, not execa: the pid and its start time are needed in the very tick of the spawn, before the
 // child can be reaped, and no stream, cleanup hook or timer of ours may hang on it.
 
@@ -11,7 +12,9 @@ import type { Clock } from "../../config/time.ts";
 import type { ExitReport, ProcessTable, RunningProcess, Spawner, SpawnRequest } from "../ports.ts";
 import { createFifoSource, type FifoSource, openWriteEnd } from "./exit-fifo.ts";
 import { createExitWatch } from "./exit-watch.ts";
+import { namelessFile } from "./nameless-file.ts";
 import { createProcReader, identityOf, type ProcReader } from "./proc-identity.ts";
+import { writeSecretFiles } from "./secret-files.ts";
 import { holdsAmbient, switchUser, type UserSwitch } from "./user-switch.ts";
 
 interface SpawnerParts {
@@ -36,6 +39,7 @@ export function createSpawner(parts: SpawnerParts): Spawner & { stop(): void } {
       const to = await switchUser(argv, request.user);
       const command = plain ? file : to.argv[0];
       await fifos.create(request.exitFifo);
+      if (request.secrets !== undefined) await writeSecretFiles(request.secrets, request.user);
       return startProcess(request, command, to, reader);
     },
     adopt(identity, exitFifo) {
@@ -62,6 +66,8 @@ async function startProcess(
     opened.push(log);
     const end = openWriteEnd(request.exitFifo);
     opened.push(end);
+    const handed = request.handed === undefined ? [] : [namelessFile(request.handed, dirname(request.exitFifo))];
+    opened.push(...handed);
     child = withUmask(request.umask ?? umaskOf(request), () =>
       spawnChild(command, to.argv.slice(1), {
         argv0: to.argv[0],
@@ -70,7 +76,7 @@ async function startProcess(
         detached: true,
         uid: to.uid,
         gid: to.gid,
-        stdio: ["ignore", log, log, end, ...(request.descriptors ?? [])],
+        stdio: ["ignore", log, log, end, ...handed, ...(request.descriptors ?? [])],
       }),
     );
   } catch (error) {

@@ -28,7 +28,7 @@ export async function switchUser(argv: readonly [string, ...string[]], user: str
 }
 
 /** The account of `user` (a name or a number) from /etc/passwd, else from getent (LDAP and the like). Throws. */
-async function findAccount(user: string): Promise<Account> {
+export async function findAccount(user: string): Promise<Account> {
   const found = parsePasswd(readFileSync("/etc/passwd", "utf8"), user);
   if (found) return found;
   const { stdout } = await execa("getent", ["passwd", user], { reject: false });

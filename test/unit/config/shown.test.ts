@@ -30,7 +30,7 @@ test("passwords of URLs, keys and mail are hidden, the rest is shown", () => {
 test("variables of services: by reference, from env files, by name, inside URLs", () => {
   writeFileSync(join(folder, "web.env"), "FROM_FILE=hunter2\n");
   const text = shown(
-    'services: {web: {command: [a], envFile: web.env, env: {REF: "${S}", MY_TOKEN: hunter2, URL: "redis://:hunter2@r", PLAIN: seen}}}',
+    'services: {web: {command: [a], secrets: {db: "${S}"}, envFile: web.env, env: {REF: "${S}", MY_TOKEN: hunter2, URL: "redis://:hunter2@r", PLAIN: seen}}}',
     { S: "hunter2" },
   );
   expect(text).not.toContain("hunter2");

@@ -1,6 +1,7 @@
 // Spawning, exits, adoption: real processes.
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { execa } from "execa";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -55,6 +56,21 @@ test("owld closes at its start what it inherited by accident, and keeps what it 
     [true, true],
     [false, true],
   ]);
+});
+
+test("what it is handed is read once from its descriptor, and stands nowhere in its environment", async () => {
+  const module = new URL("../../../../config/handed-config.ts", import.meta.url).href;
+  const script = `
+    const { takeHanded } = await import(${JSON.stringify(module)});
+    const { existsSync, readFileSync } = await import("node:fs");
+    console.log(takeHanded(process.env).length, existsSync("/proc/self/fd/4"), process.env.OWL_APP_CONFIG_FD,
+      readFileSync("/proc/self/environ", "utf8").includes("secret"));`;
+  const request = bench.request([process.execPath, "--input-type=module", "-e", script], {
+    env: { OWL_APP_CONFIG_FD: "4" },
+    handed: "secret".repeat(100_000),
+  });
+  await (await bench.spawner.spawn(request)).exited;
+  expect(bench.log("web-1")).toBe("600000 false undefined false\n");
 });
 
 test("it gets its own environment, directory and umask", async () => {
@@ -189,6 +205,25 @@ test("as root an instance may run as another user, with that user's groups and n
   );
   expect(await running.exited).toEqual({ known: true, code: 0, signal: null });
   expect(bench.log("web-1")).toMatch(/^nobody\nCapEff:\t0+\n$/);
+});
+
+test("the files of its secrets are read by its user and by nobody else", async () => {
+  const directory = join(bench.home, "run", "web-1.secrets");
+  const isRoot = process.getuid?.() === 0;
+  chmodSync(bench.home, 0o711);
+  for (const user of isRoot ? [null, "nobody"] : [null]) {
+    const script = 'cat "$0/db"; stat -c "; %a %U" "$0" "$0/db" | xargs';
+    const request = bench.request(["sh", "-c", script, directory], {
+      user,
+      cwd: "/",
+      secrets: { directory, values: { db: "told to one" } },
+    });
+    await (await bench.spawner.spawn(request)).exited;
+    const owner = user ?? userInfo().username;
+    expect(bench.log(request.instance).trim()).toBe(
+      `told to one; ${user === null ? 700 : 500} ${owner} ; 400 ${owner}`,
+    );
+  }
 });
 
 test("200 adopted instances cost next to nothing while idle", async () => {

@@ -54,6 +54,7 @@ services:
     health: {http: /ready}
     routes: [{path: "/"}, {host: "a.example.org", path: "/a"}]
     memory: {limit: 1GiB}
+    secrets: {db-password: "hunter2"}
     env: {MODE: "a$b", API_TOKEN: "t0ken", DB: "postgres://u:pw@db/x"}
   worker:
     command: [node, worker.js]
@@ -85,7 +86,7 @@ describe.each([
 
   test("holds no secret", () => {
     const text = JSON.stringify([kubernetesObjects(request(make())), composeDocument(request(make()))]);
-    for (const secret of ["s3cret", "k3y", "t0ken", ":pw@"]) expect(text).not.toContain(secret);
+    for (const secret of ["s3cret", "k3y", "t0ken", ":pw@", "hunter2"]) expect(text).not.toContain(secret);
   });
 });
 

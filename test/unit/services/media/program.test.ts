@@ -22,6 +22,15 @@ test("gives exit code and output", async () => {
   });
 });
 
+test("of our environment it gets the few names any process gets", async () => {
+  process.env.OWL_TEST_SECRET = "told to nobody";
+  const ran = runProgram({ argv: ["/usr/bin/env"], signal: idle, clock, timeoutMs: 10_000 });
+  delete process.env.OWL_TEST_SECRET;
+  const { stdout } = await ran;
+  expect(stdout).toMatch(/^PATH=/m);
+  expect(stdout).not.toMatch(/OWL_/);
+});
+
 test("an abort kills the program and what it started, and throws the reason", async () => {
   const controller = new AbortController();
   const pidFile = join(dir, "pid");
