@@ -14,7 +14,7 @@ import { noPositions } from "./positions.ts";
 import { ConfigError, type ConfigProblem } from "./problems.ts";
 import { brokenRelations } from "./relations.ts";
 import { reasonOf } from "./secrets.ts";
-import { canBecome } from "./switch-user.ts";
+import { canBecome, socketDenied } from "./switch-user.ts";
 
 export interface LoadRequest {
   /** The file of `--config`, or null to look for it (OWL_CONFIG, ./owl.yaml). */
@@ -79,6 +79,10 @@ export function loadConfig(request: LoadRequest): Config {
   }
   const userProblem = request.userProblem ?? canBecome;
   for (const service of config.services) {
+    const noSocket =
+      service.user === null || service.listen !== "socket" ? null : socketDenied(service.user, homePaths(home).run);
+    if (noSocket !== null)
+      warnings.push(`${positions.of(["services", service.name, "user"])}: services.${service.name}: ${noSocket}`);
     const why = service.user === null ? null : userProblem(service.user);
     if (why === null) continue;
     const where = service.bundled ? "environment OWL_SERVICES_USER" : positions.of(["services", service.name, "user"]);

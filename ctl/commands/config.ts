@@ -61,10 +61,16 @@ async function check(
   const { terminal, text } = deps;
   try {
     const config = await load(file, deps);
-    if (options.json)
-      terminal.out(JSON.stringify({ valid: true, file: config.file, problems: [], warnings: config.warnings ?? [] }));
+    const { missingProgram } = await import("../../config/find-program.ts");
+    const missing = config.services.flatMap((service) => {
+      const found = missingProgram(service, deps.env.PATH);
+      const key = found?.kind === "cwd" ? "cwd" : "command";
+      return found === null ? [] : [text.commands.config.missing(service.name, key, found.what)];
+    });
+    const warnings = [...(config.warnings ?? []), ...missing];
+    if (options.json) terminal.out(JSON.stringify({ valid: true, file: config.file, problems: [], warnings }));
     else {
-      for (const warning of config.warnings ?? []) terminal.err(terminal.paintErr(warning, "yellow"));
+      for (const warning of warnings) terminal.err(terminal.paintErr(warning, "yellow"));
       const services = config.services.map((service) => `${service.name} x${service.replicas}`).join(", ");
       terminal.out(`${terminal.paintOut("OK", "green")}  ${config.file ?? text.commands.config.noFile}: ${services}`);
       const { stopChain } = await import("../../config/relations.ts");

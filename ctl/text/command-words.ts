@@ -179,6 +179,10 @@ export const commandWords = {
       `    An orderly stop may take ${total}: proxy.drainTimeout ${drain} + the largest grace ${grace} + ${margin}. TimeoutStopSec of owl.service must not be below that (owlctl install writes it).`,
       `    정상 종료에는 최대 ${total}이 걸립니다: proxy.drainTimeout ${drain} + 가장 긴 유예 시간 ${grace} + ${margin}. owl.service의 TimeoutStopSec이 이보다 짧으면 안 됩니다(owlctl install이 맞게 씁니다).`,
     ],
+    missing: (service: string, key: string, path: string) => [
+      `services.${service}.${key}: ${path} is not there or cannot be executed`,
+      `services.${service}.${key}: ${path}이(가) 없거나 실행할 수 없습니다`,
+    ],
     about: ["check, show, describe the configuration", "설정의 점검, 보기, 설명"],
     check: ["check a configuration without using it", "설정을 쓰지 않고 점검만 함"],
     show: ["the whole configuration with defaults, secrets hidden", "기본값을 포함한 설정 전체(비밀은 가림)"],

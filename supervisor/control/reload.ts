@@ -3,10 +3,14 @@
 // the new instances have stood.
 
 import type { AppConfig, Config } from "../../config/config.ts";
+import type { Clock, WallMs } from "../../config/time.ts";
+import { judgeCertificate } from "../core/certificate.ts";
 import { describePlan } from "../core/rollout-plan.ts";
+import { Refusal } from "../core/text/refusal.ts";
 import type { Text } from "../core/text/text.ts";
 import type { InstanceBook } from "../instances/book.ts";
 import type { ProxySet } from "../ports.ts";
+import { readCertificate } from "../preflight/certificate.ts";
 import type { Journal } from "../rollouts/journal.ts";
 import type { Planner } from "../rollouts/planner.ts";
 import type { Definitions } from "../state/definitions.ts";
@@ -18,6 +22,7 @@ import type { RolloutControl } from "./rollouts.ts";
 
 interface ReloadControlParts {
   readonly gate: Gate;
+  readonly clock: Clock;
   readonly clearance: Clearance;
   readonly planner: Planner;
   readonly rollouts: Pick<RolloutControl, "begin">;
@@ -33,7 +38,7 @@ interface ReloadControlParts {
 }
 
 export function createReloadControl(parts: ReloadControlParts): Pick<Control, "reload" | "planReload"> {
-  const { gate, record, definitions } = parts;
+  const { gate, record, definitions, clock } = parts;
   const compare = (next: Config) => compareConfigs(parts.config(), next, parts.book.services(), parts.app);
 
   return {
@@ -44,6 +49,7 @@ export function createReloadControl(parts: ReloadControlParts): Pick<Control, "r
       const { config } = definition;
       const warned = await definitions.clear(definition, async () => {
         gate.refuseOverBudget(config, (service) => service.replicas);
+        refuseBadCertificate(config, clock.now());
         return compare(config).replaced.length === 0 ? [] : await parts.clearance.ask(config);
       });
       gate.refuseWhileBusy();
@@ -71,4 +77,13 @@ export function createReloadControl(parts: ReloadControlParts): Pick<Control, "r
       return describePlan(told, replaced.length > 0 || said.length > 0, parts.connectionLimit(), said, text);
     },
   };
+}
+
+/** Its files may have changed though owl.yaml has not: the proxy reads them by itself, and keeps what it has when it cannot. */
+function refuseBadCertificate(config: Config, nowMs: WallMs): void {
+  const facts = readCertificate(config);
+  if (facts === null) return;
+  const { verdict, found } = judgeCertificate(facts, nowMs);
+  if (verdict === "FAIL")
+    throw new Refusal("proxy.badCertificate", ({ refused, preflight }) => refused.certificate(found(preflight)));
 }

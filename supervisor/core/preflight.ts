@@ -4,6 +4,7 @@
 
 import type { PreflightLine } from "../../config/control-api.ts";
 import { formatDuration, formatSize } from "../../config/units.ts";
+import { type CertificateFacts, judgeCertificate } from "./certificate.ts";
 import { type ConnectionBudget, OWN_CONNECTIONS } from "./connection-budget.ts";
 import type { Text } from "./text/text.ts";
 import type { Wrapper } from "./wrapper-command.ts";
@@ -33,6 +34,14 @@ export interface PreflightFacts {
     readonly wrapper: Wrapper;
     readonly scriptText: string | null;
   }[];
+  /** Services that cannot be started as the file system stands. */
+  readonly programs: readonly {
+    readonly service: string;
+    readonly kind: "cwd" | "command" | "unfit";
+    readonly what: string;
+  }[];
+  /** null: no TLS. */
+  readonly certificate: CertificateFacts | null;
   /** null: no database in this installation. */
   readonly database: DatabaseFacts | null;
   readonly disk: readonly {
@@ -100,7 +109,8 @@ export function judgePreflight(facts: PreflightFacts, words: Text): readonly Pre
   return [
     ...configuration(facts, text),
     ...budgets(facts, text),
-    ...wrappers(facts, text),
+    ...programs(facts, text),
+    ...certificate(facts, text),
     ...database(facts.database, words),
     ...disk(facts, text),
     ...memory(facts, text),
@@ -118,6 +128,7 @@ const NOT_OF_RESTART: ReadonlySet<string> = new Set([
   "disk-dump",
   "pg_dump",
   "turn-length",
+  "certificate",
   "file-descriptors",
   "clock",
   "systemd-unit",
@@ -164,7 +175,23 @@ function budgets({ budgets }: PreflightFacts, t: PreflightText): PreflightLine[]
   return [...lines, line("turn-length", long ? "WARN" : "OK", found, t.turnLength.why, "owlctl turns")];
 }
 
-function wrappers({ wrappers }: PreflightFacts, t: PreflightText): PreflightLine[] {
+function certificate({ certificate, clock }: PreflightFacts, t: PreflightText): PreflightLine[] {
+  if (certificate === null) return [];
+  const { verdict, found } = judgeCertificate(certificate, Date.parse(clock.nowIso));
+  const command = `openssl x509 -noout -dates -ext subjectAltName -in ${certificate.path}`;
+  return [line("certificate", verdict, found(t), t.certificate.why, command)];
+}
+
+function programs(facts: PreflightFacts, t: PreflightText): PreflightLine[] {
+  const missing = facts.programs.map(({ service, kind, what }) => {
+    const command = kind === "command" && !what.includes("/") ? `command -v ${what}` : `ls -ld ${what}`;
+    return line("commands", "FAIL", t.programs[kind](service, what), t.programs.why, command);
+  });
+  return [...missing, ...wrappers(facts, t, missing.length === 0)];
+}
+
+function wrappers({ wrappers }: PreflightFacts, t: PreflightText, allThere: boolean): PreflightLine[] {
+  if (wrappers.length === 0 && !allThere) return [];
   if (wrappers.length === 0) {
     return [line("commands", "OK", t.commands.direct, t.commands.why, "owlctl config show")];
   }

@@ -21,6 +21,8 @@ interface ServiceProgramParts {
   readonly paths: HomePaths;
   /** Where sockets go: `paths.run`, or a short directory when that is too long for a socket's path. */
   readonly socketDirectory: string;
+  /** Where those of that user go, when not there. Rejects when there is no such user. */
+  readonly userSockets: (user: string) => Promise<string | null>;
   readonly mark: string;
   /** Version of the release new instances are started from. */
   readonly release: () => string;
@@ -38,10 +40,11 @@ export function serviceProgram(parts: ServiceProgramParts, name: string): Progra
   const service = (config: Config = parts.config()): ServiceConfig | undefined =>
     config.services.find((one) => one.name === name);
 
-  async function placeFor(instance: Instance, { listen }: ServiceConfig): Promise<Instance["target"]> {
+  async function placeFor(instance: Instance, { listen, user }: ServiceConfig): Promise<Instance["target"]> {
     if (listen === "port") return { host: "127.0.0.1", port: await parts.freePort() };
     cleanUp(instance);
-    return instance.target;
+    const own = listen === "socket" && user !== null ? await parts.userSockets(user) : null;
+    return own === null ? instance.target : { socket: join(own, `${instance.id}.sock`) };
   }
 
   function cleanUp({ id, target }: Instance): void {

@@ -18,6 +18,7 @@ import type { Sentence, Text } from "../core/text/text.ts";
 import type { Surroundings } from "../instances/surroundings.ts";
 import type { ServiceWishes } from "../instances/wishes.ts";
 import type { ProxySet, Usage } from "../ports.ts";
+import { createCertificateWarning } from "../preflight/certificate.ts";
 import type { RolloutRunner } from "../rollouts/record.ts";
 import type { Definitions } from "../state/definitions.ts";
 import type { Foundation } from "../state/foundation.ts";
@@ -44,6 +45,7 @@ export function createStatusReader(parts: StatusParts): StatusReader {
   const { surroundings } = parts;
   const { running } = parts.ground.folder;
   const startedAt = clock.now();
+  const certificate = createCertificateWarning(clock, parts.config);
   let settled = false;
   const present = () => ({
     ...parts,
@@ -60,7 +62,13 @@ export function createStatusReader(parts: StatusParts): StatusReader {
       const trouble = parts.proxies.trouble();
       if (trouble !== null) full.push((t) => t.warnings.proxy(wordsOf(trouble, t).sentence));
       const unread = parts.definitions.notInForce();
-      const all = [...(unread === null ? [] : [unread]), ...warnings.values(), ...full, ...surroundings.warnings()];
+      const all = [
+        ...(unread === null ? [] : [unread]),
+        ...warnings.values(),
+        ...full,
+        ...certificate(),
+        ...surroundings.warnings(),
+      ];
       return buildStatus({
         ...present(),
         version: running.version,

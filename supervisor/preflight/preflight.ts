@@ -3,6 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config, ListenAddress } from "../../config/config.ts";
+import { missingProgram } from "../../config/find-program.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Environment } from "../../config/locate.ts";
 import { ConfigError } from "../../config/problems.ts";
@@ -12,6 +13,7 @@ import { textOf } from "../core/text/text.ts";
 import { findWrapper } from "../core/wrapper-command.ts";
 import { markOf } from "../instances/launch.ts";
 import type { Preflight } from "../ports.ts";
+import { readCertificate } from "./certificate.ts";
 import { readDatabase } from "./database-facts.ts";
 import { endpointFacts } from "./endpoints.ts";
 import { portFacts } from "./listening.ts";
@@ -92,6 +94,11 @@ async function gatherFacts(deps: PreflightDeps, quick: Config | null = null): Pr
       turnP95Ms: database?.turnP95Ms ?? null,
     },
     wrappers,
+    programs: config.services.flatMap((service) => {
+      const missing = missingProgram(service, path || undefined);
+      return missing === null ? [] : [{ service: service.name, ...missing }];
+    }),
+    certificate: readCertificate(config),
     database: database?.facts ?? null,
     disk,
     memory: { availableBytes: available, largestInstanceBytes: deps.largestInstanceBytes() },

@@ -5,9 +5,10 @@
 // child can be reaped, and no stream, cleanup hook or timer of ours may hang on it.
 
 import { type ChildProcess, spawn as spawnChild } from "node:child_process";
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from "node:fs";
-import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import { closeSync, constants, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
 import { asError, invariant, OwlError } from "../../config/errors.ts";
+import { findProgram, isDirectory } from "../../config/find-program.ts";
 import type { Clock } from "../../config/time.ts";
 import type { ExitReport, ProcessTable, RunningProcess, Spawner, SpawnRequest } from "../ports.ts";
 import { createFifoSource, type FifoSource, openWriteEnd } from "./exit-fifo.ts";
@@ -134,33 +135,14 @@ function findCommand(request: SpawnRequest, name: string): string {
       data: { instance: request.instance, cwd: request.cwd },
     });
   }
-  const paths = name.includes("/")
-    ? [isAbsolute(name) ? name : resolve(request.cwd, name)]
-    : (request.env.PATH ?? "/usr/local/bin:/usr/bin:/bin")
-        .split(delimiter)
-        .map((directory) => join(resolve(request.cwd, directory), name));
-  const found = paths.find((path) => !isDirectory(path) && mayExecute(path));
-  if (found !== undefined) return found;
-  const there = paths.find((path) => existsSync(path));
-  const why = there === undefined ? "was not found" : `is not an executable file (${there})`;
-  const next = there === undefined && !name.includes("/") ? "Install it, or give its whole path" : "Check the path";
+  const found = findProgram(name, request.cwd, request.env.PATH);
+  if ("file" in found) return found.file;
+  const why = "missing" in found ? "was not found" : `is not an executable file (${found.unfit})`;
+  const next = "missing" in found && !name.includes("/") ? "Install it, or give its whole path" : "Check the path";
   throw new OwlError("spawn.failed", `The command ${JSON.stringify(name)} ${why}.`, {
     next: `${next} in \`command:\` of ${request.service} in owl.yaml.`,
     data: { instance: request.instance, command: name },
   });
-}
-
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-
-function mayExecute(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const HINTS: Readonly<Record<string, string>> = {

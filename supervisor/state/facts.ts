@@ -18,6 +18,8 @@ interface StoredFacts {
   readonly "proxy code": string;
   /** Where instances' sockets lie when the home's path is too long. One value. */
   readonly socketDirectory: string;
+  /** Where services of that user (its number) put their sockets. One value a user. */
+  readonly [sockets: `sockets of ${number}`]: string;
   /** What all rollouts that ever ended came to. One value. */
   readonly "rollout totals": RolloutTotals;
   /** How long instances of that service took and what they used. Ends when owld starts without the service. */

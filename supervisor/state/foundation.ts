@@ -18,10 +18,11 @@ import { createProcessTable } from "../process/group-signal.ts";
 import { createOomKills } from "../process/oom-kills.ts";
 import { createProcReader } from "../process/proc-identity.ts";
 import { createSpawner } from "../process/spawn.ts";
+import { findAccount } from "../process/user-switch.ts";
 import { createReleaseFolder } from "../release/folder.ts";
 import { createJournal } from "../rollouts/journal.ts";
 import { createCourseRecord } from "../updates/course.ts";
-import { makeHome, socketDirectory } from "./home.ts";
+import { makeHome, socketDirectory, userSocketDirectory } from "./home.ts";
 import { createRelay } from "./relay.ts";
 import { openStore } from "./store.ts";
 
@@ -72,6 +73,7 @@ export function openFoundation(config: Config, log: Logger, running: ReleaseRef)
     spawner: createSpawner({ clock, table, reader }),
     mark: markOf(paths.home),
     socketDirectory: socketDirectory(paths, store),
+    userSockets: async (user: string) => userSocketDirectory(store, await findAccount(user)),
     journal,
     measures: createMeasures(store),
     /** What is written down has many readers, so it is written once, in the installation's language. */

@@ -1,6 +1,16 @@
 // Makes the state directory's folders, with their modes; says in one sentence when it cannot.
 
-import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync, mkdtempSync, statfsSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  statfsSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { asError, OwlError } from "../../config/errors.ts";
@@ -47,6 +57,24 @@ export function socketDirectory(paths: HomePaths, store: Store): string {
 }
 
 /**
+ * Where a service of another user puts its socket: in a directory that is that user's alone, for ours is closed to it
+ * and may lie where it cannot even pass. null: it uses ours (it is ours, or only root could make it one of its own).
+ */
+export function userSocketDirectory(
+  store: Store,
+  { uid, gid }: { readonly uid: number; readonly gid: number },
+): string | null {
+  if (process.geteuid?.() !== 0 || uid === 0) return null;
+  const kept = readFact(store, `sockets of ${uid}`);
+  if (kept !== null && isOurs(kept, uid)) return kept;
+  const made = mkdtempSync(join(tmpdir(), "owl-run-"));
+  chmodSync(made, 0o700);
+  chownSync(made, uid, gid);
+  keepFact(store, `sockets of ${uid}`, made);
+  return made;
+}
+
+/**
  * What to tell of a start that failed: a full disk, where there is one, and `error` as what came of it. It has many
  * faces (a file that is not made, a process that ends at once), and only the disk is what a person can act on.
  */
@@ -73,7 +101,7 @@ function freeBytes(directory: string): number | null {
   }
 }
 
-function isOurs(directory: string): boolean {
+function isOurs(directory: string, uid = process.getuid?.()): boolean {
   const stat = lstatSync(directory, { throwIfNoEntry: false });
-  return stat?.isDirectory() === true && stat.uid === process.getuid?.() && (stat.mode & 0o077) === 0;
+  return stat?.isDirectory() === true && stat.uid === uid && (stat.mode & 0o077) === 0;
 }

@@ -67,6 +67,45 @@ export const preflightWords = {
         : `실제 스크립트: ${script}. 이것을 services.${service}.command에 목록으로 쓰세요.`,
     ],
   },
+  programs: {
+    why: ["Such a service cannot be started at all.", "이런 서비스는 시작조차 할 수 없습니다."],
+    command: (service: string, program: string) => [
+      `services.${service}.command: there is no program ${program}`,
+      `services.${service}.command: ${program} 프로그램이 없음`,
+    ],
+    unfit: (service: string, file: string) => [
+      `services.${service}.command: ${file} cannot be executed`,
+      `services.${service}.command: ${file}을(를) 실행할 수 없음`,
+    ],
+    cwd: (service: string, directory: string) => [
+      `services.${service}.cwd: there is no directory ${directory}`,
+      `services.${service}.cwd: ${directory} 디렉터리가 없음`,
+    ],
+  },
+  certificate: {
+    why: [
+      "Clients refuse what does not fit; the proxy serves on with the last one that could be used.",
+      "맞지 않는 인증서는 클라이언트가 거부합니다. 프록시는 마지막으로 쓸 수 있었던 것으로 계속 서비스합니다.",
+    ],
+    good: (path: string, until: string) => [`${path} holds until ${until}`, `${path}: ${until}까지 유효함`],
+    otherKey: (path: string, key: string) => [
+      `${path} does not belong to the key ${key}`,
+      `${path}은(는) ${key} 키의 인증서가 아님`,
+    ],
+    unusable: (path: string, why: string) => [`${path} cannot be used: ${why}`, `${path}을(를) 쓸 수 없음: ${why}`],
+    notNow: (path: string, from: string, until: string) => [
+      `${path} holds from ${from} to ${until} only`,
+      `${path}은(는) ${from}부터 ${until}까지만 유효함`,
+    ],
+    ends: (path: string, days: number, until: string) => [
+      `${path} ends in ${days} days, on ${until}`,
+      `${path}은(는) ${days}일 뒤(${until}) 끝남`,
+    ],
+    unnamed: (path: string, hosts: string) => [
+      `${path} does not name these hosts of routes: ${hosts}`,
+      `${path}에 없는 경로의 호스트: ${hosts}`,
+    ],
+  },
   database: {
     why: [
       "Without it no turn is accepted or ended, and no migration can run.",

@@ -43,6 +43,16 @@ export const refusedWords = {
     ],
     next: [`Start it: owlctl start ${service}`, `시작: owlctl start ${service}`],
   }),
+  certificate: (found: string) => ({
+    sentence: [
+      `The certificate cannot be used: ${found}. The proxy serves on with the one before it.`,
+      `인증서를 쓸 수 없습니다: ${found}. 프록시는 이전 인증서로 계속 서비스합니다.`,
+    ],
+    next: [
+      "Put certificate and key of one pair in place (proxy.tls), then: owlctl reload",
+      "짝이 맞는 인증서와 키를 두고(proxy.tls) 다시 실행: owlctl reload",
+    ],
+  }),
   noRollout: () => ({
     sentence: ["No rollout is running.", "진행 중인 롤아웃이 없습니다."],
     next: ["See the past ones: owlctl rollout list", "지난 것 보기: owlctl rollout list"],

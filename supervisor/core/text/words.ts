@@ -98,6 +98,7 @@ export const words = {
       `The proxy does not run by this configuration and is tried again: ${why}`,
       `프록시가 지금 설정대로 실행되지 않아 계속 다시 시도합니다: ${why}`,
     ],
+    certificate: (found: string) => [`The certificate: ${found}.`, `인증서: ${found}.`],
     strays: (processes: string) => [
       `Processes of earlier instances nobody owns live on: ${processes}. End them by hand when they are not wanted.`,
       `이전 인스턴스의 프로세스가 주인 없이 살아 있습니다: ${processes}. 필요 없으면 직접 끝내십시오.`,

@@ -25,6 +25,8 @@ const healthy: PreflightFacts = {
   configuration: { file: "/etc/owl/owl.yaml", problems: [], warnings: [] },
   budgets: { finishMs: 270_000, wrapUpMs: 30_000, claimMs: 420_000, graceMs: 330_000, apply: true, turnP95Ms: 90_000 },
   wrappers: [],
+  programs: [],
+  certificate: null,
   database,
   disk: [{ use: "logs", path: "/var/lib/owl/logs", freeBytes: 2 ** 33, neededBytes: 2 ** 29 }],
   memory: { availableBytes: 2 ** 32, largestInstanceBytes: 2 ** 28 },
@@ -44,6 +46,13 @@ function lineOf(check: string, change: Partial<PreflightFacts>) {
 }
 
 const db = (change: Partial<DatabaseFacts>): Partial<PreflightFacts> => ({ database: { ...database, ...change } });
+
+test("a command that does not exist fails, and the others are still told of", () => {
+  const lines = judge({ programs: [{ service: "api", kind: "command", what: "/no/such" }] });
+  expect(lines.filter(({ check }) => check === "commands")).toEqual([
+    expect.objectContaining({ verdict: "FAIL", found: "services.api.command: there is no program /no/such" }),
+  ]);
+});
 
 test("a healthy machine is all OK, every line saying what, why and a command", () => {
   const lines = judge({});

@@ -1,0 +1,45 @@
+// The file a command's first word stands for: as it is with a slash in it, else found in the process's own PATH.
+
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
+import type { ServiceConfig } from "./config.ts";
+
+type FoundProgram = { readonly file: string } | { readonly missing: string } | { readonly unfit: string };
+
+/** `unfit`: it is there and cannot be executed. */
+export function findProgram(name: string, cwd: string, path = "/usr/local/bin:/usr/bin:/bin"): FoundProgram {
+  const places = name.includes("/")
+    ? [isAbsolute(name) ? name : resolve(cwd, name)]
+    : path.split(delimiter).map((directory) => join(resolve(cwd, directory), name));
+  const file = places.find((place) => !isDirectory(place) && mayExecute(place));
+  if (file !== undefined) return { file };
+  const there = places.find((place) => existsSync(place));
+  return there === undefined ? { missing: name } : { unfit: there };
+}
+
+/** What keeps a service from being started at all, as the file system stands now; null: nothing. */
+export function missingProgram(
+  service: Pick<ServiceConfig, "command" | "cwd" | "env">,
+  inheritedPath: string | undefined,
+): { readonly kind: "cwd" | "command" | "unfit"; readonly what: string } | null {
+  if (!isDirectory(service.cwd)) return { kind: "cwd", what: service.cwd };
+  // A placeholder in it is filled in only when an instance starts.
+  const [program = ""] = service.command;
+  if (program.includes("{")) return null;
+  const found = findProgram(program, service.cwd, service.env.PATH ?? inheritedPath);
+  if ("file" in found) return null;
+  return "missing" in found ? { kind: "command", what: found.missing } : { kind: "unfit", what: found.unfit };
+}
+
+export function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function mayExecute(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
