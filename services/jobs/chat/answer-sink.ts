@@ -39,6 +39,8 @@ export function createAnswerSink(deps: AnswerSinkDeps): AnswerSink {
   /** Sent, and the connection broke before the answer: stored or not. Sent again as they are, before anything else. */
   let unsure: readonly NewTurnEvent[] | null = null;
   let lastSeq: number | null = null;
+  /** How much text was pushed: where in the answer a tool call stands. */
+  let length = 0;
 
   async function store(): Promise<void> {
     const repeat = unsure === null ? null : { after: lastSeq };
@@ -102,9 +104,10 @@ export function createAnswerSink(deps: AnswerSinkDeps): AnswerSink {
     text(delta) {
       // PostgreSQL's jsonb holds neither NUL nor half a surrogate pair.
       const clean = delta.replaceAll("\u0000", "").toWellFormed();
+      length += clean.length;
       for (const text of slicesOf(clean, LONGEST_DELTA)) push({ kind: "delta", data: { text } });
     },
-    tool: (event) => push({ kind: "tool", data: event }),
+    tool: (event) => push({ kind: "tool", data: { ...event, at: length } }),
     async flush(forMs) {
       const untilMs = clock.monotonicMs() + forMs;
       while (!lost && (isWaiting() || storing)) {

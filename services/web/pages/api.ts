@@ -2,7 +2,7 @@
 // reads are tried again while an instance is being replaced, writes only under an Idempotency-Key.
 
 import type { Problem } from "../../../config/control-api.ts";
-import { browserClock } from "./browser-time.ts";
+import { browserClock, fetchWithClock } from "./browser-time.ts";
 
 export class ApiError extends Error {
   override readonly name = "ApiError";
@@ -64,7 +64,7 @@ export async function call<T>(path: string, options: Call = {}): Promise<T> {
 async function once<T>(path: string, method: string, options: Call): Promise<T> {
   let response: Response;
   try {
-    response = await fetch(path, {
+    response = await fetchWithClock(path, {
       method,
       headers: {
         accept: "application/json",

@@ -1,6 +1,18 @@
 // The browser's clock and chance: the only file of the pages that touches timers, Date and random.
+// Invariant: `now` is the server's time, whatever the device's clock says, for it is compared with the server's moments.
 
 import type { Clock, Random } from "../../../config/time.ts";
+import { aheadOf } from "./core/server-clock.ts";
+
+let aheadMs = 0;
+
+/** `fetch`, and a look at the server's clock. */
+export async function fetchWithClock(path: string, init: RequestInit): Promise<Response> {
+  const askedAtMs = Date.now();
+  const answer = await fetch(path, init);
+  aheadMs = aheadOf(answer.headers.get("date"), askedAtMs, Date.now()) ?? aheadMs;
+  return answer;
+}
 
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -30,7 +42,7 @@ async function* every(ms: number, signal: AbortSignal): AsyncGenerator<void> {
 
 /** The tab's clock; monotonic since it was opened. */
 export const browserClock: Clock = {
-  now: () => Date.now(),
+  now: () => Date.now() + aheadMs,
   monotonicMs: () => performance.now(),
   sleep,
   after(ms, run) {

@@ -14,7 +14,10 @@ import { type BuildManifest, readManifest } from "./manifest.ts";
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ROOT = join(HERE, "../../..");
 const KEPT_BUILDS = 2;
-const PACKAGES = ["preact", "marked", "eventsource-parser", "esbuild"];
+const PACKAGES = [
+  ...["preact", "eventsource-parser", "esbuild", "markdown-it", "markdown-it-cjk-friendly", "temml", "uplot"],
+  ...["lowlight", "highlight.js"],
+];
 /** Not part of what the browser gets: changing them builds nothing anew (build.ts itself does). */
 const SERVER_FILES = new Set(["serve.ts", "manifest.ts"]);
 

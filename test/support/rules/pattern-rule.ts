@@ -6,16 +6,10 @@ import { worstGrowth } from "./pattern-cost.ts";
 import type { Source } from "./sources.ts";
 
 /** By file and pattern: why it may be as it is. Each reads a text with a bound of its own. */
-const PAGE = "of the page's own markdown, in the browser of who reads it";
 export const MAY_COST_MORE: Readonly<Record<string, string>> = {
   "services/jobs/transcription/endpoint-engine.ts \\/+$": "an address of owl.yaml",
   "supervisor/preflight/endpoints.ts \\/+$": "an address of owl.yaml",
   "supervisor/core/wrapper-command.ts ^-[a-z]*c[a-z]*$": "one word of a command of owl.yaml",
-  "services/web/pages/core/open-markdown.ts ^\\s*\\|?(?:\\s*:?-+:?\\s*\\|)+\\s*(?::?-*:?\\s*)?$": PAGE,
-  "services/web/pages/core/open-markdown.ts !?\\[(?:[^\\]]*)$": PAGE,
-  "services/web/pages/core/open-markdown.ts !?\\[([^\\]]*)\\]\\([^)\\s]*$": PAGE,
-  "services/web/pages/core/open-markdown.ts !?\\[([^\\]]*)\\]$": PAGE,
-  "services/web/pages/core/open-markdown.ts (?:\\*+|_+|~+)$": PAGE,
   "services/web/pages/core/sort.ts ^[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:e[+-]?\\d+)?\\s?%?$":
     "one cell of a table, in the browser",
 };

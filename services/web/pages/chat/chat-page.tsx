@@ -6,7 +6,7 @@ import { hasEnded } from "../core/turn-view.ts";
 import { Failure } from "../parts/failure.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useStore } from "../store.ts";
-import { t } from "../text/text.ts";
+import { t, useLanguage } from "../text/text.ts";
 import { AttachedFiles } from "./attached-files.tsx";
 import { Composer, offered } from "./composer.tsx";
 import { holdConversation, type OpenConversation, readConversation, readEarlier, stopTurn } from "./conversation.ts";
@@ -22,6 +22,7 @@ const FOLLOW_PX = 40;
 const emptyStore = { get: () => BEGINNING, set: () => undefined, subscribe: () => () => undefined };
 
 export function ChatPage({ id }: { readonly id: string | null }): VNode {
+  const language = useLanguage();
   const conversation = useStore(id === null ? emptyStore : holdConversation(id));
   const unsent = useStore(outbox).filter((item) => item.conversationId === id);
   const { isOver, drop } = useFileDrop((files) => attachFiles(id, files));
@@ -72,6 +73,7 @@ export function ChatPage({ id }: { readonly id: string | null }): VNode {
               key={turn.id}
               turn={turn}
               isLast={turn === last}
+              language={language}
               onAgain={({ text, attachments }) => void ask(id, text, attachments)}
               onEdit={({ text, attachments }) => offered.set({ text, files: attachments })}
             />

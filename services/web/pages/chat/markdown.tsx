@@ -1,177 +1,176 @@
-// Safe Markdown: marked's tokens become our own elements, by allow-list. Invariants: no innerHTML anywhere, raw HTML is
-// shown as text, links lead to http(s) or mailto only, pictures come from us alone; a finished block is not drawn again.
+// Safe Markdown: the parser's tree becomes our own elements. Invariants: no innerHTML anywhere, raw HTML is shown as
+// text, links lead to http(s) or mailto only, pictures come from us alone; a settled block is not drawn again.
 
-import { lexer, type Token, type Tokens } from "marked";
 import { Component, type ComponentChildren, type VNode } from "preact";
-import { readEntities, safeImage, safeLink } from "../core/links.ts";
-import { closeOpenMarkdown } from "../core/open-markdown.ts";
+import type { Language } from "../../../../config/language.ts";
+import { safeImage, safeLink } from "../core/links.ts";
+import { type Growth, growMarkdown, type ParsedMarkdown } from "../markdown/growing.ts";
+import { type Block, type Inline, type ListItem, plainText, type TopBlock } from "../markdown/tree.ts";
 import { CodeBlock } from "./code-block.tsx";
 import { DataTable } from "./data-table.tsx";
+import { FormulaView } from "./formula-view.tsx";
+import { NoteMark, noteId } from "./note-mark.tsx";
 
 interface MarkdownProps {
   readonly text: string;
-  /** More is coming: what is open is closed for the moment. */
-  readonly growing?: boolean;
+  readonly growth?: Growth;
+  /** Unique on the page: what the ids of its notes begin with. */
+  readonly name: string;
+  /** In which labels are written; another one draws all of it again. */
+  readonly language?: Language;
 }
 
-export function Markdown({ text, growing = false }: MarkdownProps): VNode {
-  const blocks = lexer(growing ? closeOpenMarkdown(text) : text, { gfm: true });
-  return (
-    <div class="markdown">
-      {blocks.map((token, index) => (
-        // A block's place is its identity: text only ever grows at the end.
-        <Block key={index} token={token} />
-      ))}
-    </div>
-  );
+/** What every block needs to know of the whole. */
+interface Whole {
+  readonly name: string;
+  readonly notes: ReadonlySet<string>;
+  readonly isGrowing: boolean;
+  readonly language: Language | null;
 }
 
-/** Draws again only when its source changed. */
-class Block extends Component<{ readonly token: Token }> {
-  override shouldComponentUpdate(next: { readonly token: Token }): boolean {
-    return next.token.raw !== this.props.token.raw || next.token.type !== this.props.token.type;
+export class Markdown extends Component<MarkdownProps> {
+  private parsed: ParsedMarkdown | null = null;
+  private whole: Whole | null = null;
+
+  override render(): VNode {
+    const { text, growth = "whole", name, language = null } = this.props;
+    this.parsed = growMarkdown(this.parsed, text, growth);
+    const { blocks } = this.parsed;
+    const notes = blocks.flatMap(({ block }) => (block.kind === "note" ? [block.label] : []));
+    const isGrowing = growth === "growing";
+    const before = this.whole;
+    const isSame = before?.name === name && before.isGrowing === isGrowing && before.language === language;
+    const whole =
+      isSame && before.notes.size === notes.length ? before : { name, notes: new Set(notes), isGrowing, language };
+    this.whole = whole;
+    return (
+      <div class="markdown">
+        {blocks.map((top, index) => (
+          // A block's place is its identity: text only ever grows at the end.
+          <TopBlockView key={index} top={top} whole={whole} isOpen={isGrowing && index === blocks.length - 1} />
+        ))}
+      </div>
+    );
+  }
+}
+
+interface TopBlockProps {
+  readonly top: TopBlock;
+  readonly whole: Whole;
+  /** Text may still be added to it. */
+  readonly isOpen: boolean;
+}
+
+class TopBlockView extends Component<TopBlockProps> {
+  override shouldComponentUpdate(next: TopBlockProps): boolean {
+    return next.top !== this.props.top || next.whole !== this.props.whole || next.isOpen !== this.props.isOpen;
   }
   override render(): ComponentChildren {
-    return block(this.props.token, 0);
+    const { top, whole, isOpen } = this.props;
+    return drawBlock(top.block, 0, whole, isOpen);
   }
 }
 
-function blocks(tokens: readonly Token[] | undefined, key = 0): ComponentChildren {
-  return (tokens ?? []).map((token, index) => block(token, key + index));
+const HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"] as const;
+
+function drawBlocks(blocks: readonly Block[], whole: Whole, isOpen: boolean): ComponentChildren {
+  return blocks.map((block, index) => drawBlock(block, index, whole, isOpen && index === blocks.length - 1));
 }
 
-const HEADINGS = ["h3", "h4", "h5", "h6", "h6", "h6"] as const;
-
-function block(token: Token, key: number): ComponentChildren {
-  switch (token.type) {
-    case "space":
-    case "def":
-      return null;
+function drawBlock(block: Block, key: number, whole: Whole, isOpen: boolean): ComponentChildren {
+  switch (block.kind) {
     case "heading": {
-      // The page has its own first levels: an answer's headings begin below them.
-      const Heading = HEADINGS[(token as Tokens.Heading).depth - 1] ?? "h6";
-      return <Heading key={key}>{inline(token.tokens)}</Heading>;
+      const Heading = HEADINGS[block.level - 1] ?? "h6";
+      return <Heading key={key}>{inline(block.of, whole)}</Heading>;
     }
     case "paragraph":
-      return <p key={key}>{inline(token.tokens)}</p>;
-    case "code": {
-      const code = token as Tokens.Code;
-      return <CodeBlock key={key} code={code.text} language={(code.lang ?? "").split(/\s/)[0] ?? ""} />;
-    }
-    case "blockquote":
-      return <blockquote key={key}>{blocks(token.tokens)}</blockquote>;
-    case "hr":
+      return block.isTight ? inline(block.of, whole) : <p key={key}>{inline(block.of, whole)}</p>;
+    case "code":
+      return <CodeBlock key={key} code={block.text} language={block.language} isOpen={isOpen} />;
+    case "quote":
+      return <blockquote key={key}>{drawBlocks(block.of, whole, isOpen)}</blockquote>;
+    case "rule":
       return <hr key={key} />;
-    case "list":
-      return list(token as Tokens.List, key);
-    case "table": {
-      const table = token as Tokens.Table;
+    case "list": {
+      const items = block.items.map((item, index) => drawItem(item, index, whole, isOpen));
+      return block.start === null ? (
+        <ul key={key}>{items}</ul>
+      ) : (
+        <ol key={key} start={block.start}>
+          {items}
+        </ol>
+      );
+    }
+    case "table":
       return (
         <DataTable
           key={key}
-          head={table.header.map((cell) => plainText(cell.tokens))}
-          rows={table.rows.map((row) => row.map((cell) => plainText(cell.tokens)))}
-          cells={(row, column) => inline(table.rows[row]?.[column]?.tokens)}
-          align={table.align}
+          head={block.head.map(plainText)}
+          rows={block.rows.map((row) => row.map(plainText))}
+          cells={(row, column) => inline(block.rows[row]?.[column] ?? [], whole)}
+          align={block.align}
         />
       );
-    }
-    case "text":
-      return token.tokens ? (
-        <span key={key}>{inline(token.tokens)}</span>
-      ) : (
-        <span key={key}>{readEntities(token.text)}</span>
-      );
-    default:
-      // Raw HTML and whatever a later parser may add: shown, never run.
+    case "formula":
+      return <FormulaView key={key} source={block.source} isDisplay />;
+    case "note":
       return (
-        <p key={key} class="raw">
-          {token.raw.trim()}
-        </p>
+        <div key={key} class="note" id={noteId(whole.name, block.label)} tabIndex={-1}>
+          <sup>{block.label}</sup>
+          <div>{drawBlocks(block.of, whole, isOpen)}</div>
+        </div>
       );
   }
 }
 
-function list(token: Tokens.List, key: number): VNode {
-  const items = token.items.map((item, index) => (
-    <li key={index} class={item.task ? "task" : undefined}>
-      {item.task && (
-        <input type="checkbox" checked={item.checked === true} disabled aria-label={plainText(item.tokens)} />
-      )}
-      {item.loose ? blocks(item.tokens) : tight(item.tokens)}
-    </li>
-  ));
-  if (!token.ordered) return <ul key={key}>{items}</ul>;
+function drawItem({ done, of }: ListItem, key: number, whole: Whole, isOpen: boolean): VNode {
+  const [first] = of;
+  const label = first?.kind === "paragraph" ? plainText(first.of) : "";
   return (
-    <ol key={key} start={typeof token.start === "number" ? token.start : 1}>
-      {items}
-    </ol>
+    <li key={key} class={done === null ? undefined : "task"}>
+      {done !== null && <input type="checkbox" checked={done} disabled aria-label={label} />}
+      {drawBlocks(of, whole, isOpen)}
+    </li>
   );
 }
 
-/** A tight list's items hold their text without paragraphs. */
-function tight(tokens: readonly Token[]): ComponentChildren {
-  return tokens
-    .filter((token) => token.type !== "checkbox")
-    .map((token, index) => (token.type === "text" && token.tokens ? inline(token.tokens) : block(token, index)));
-}
+const inline = (of: readonly Inline[], whole: Whole): ComponentChildren =>
+  of.map((one, index) => drawInline(one, index, whole));
 
-function inline(tokens: readonly Token[] | undefined): ComponentChildren {
-  return (tokens ?? []).map((token, index) => span(token, index));
-}
-
-function span(token: Token, key: number): ComponentChildren {
-  switch (token.type) {
+function drawInline(one: Inline, key: number, whole: Whole): ComponentChildren {
+  switch (one.kind) {
     case "text":
-    case "escape":
-      return "tokens" in token && token.tokens ? inline(token.tokens) : readEntities(token.text);
-    case "strong":
-      return <strong key={key}>{inline(token.tokens)}</strong>;
-    case "em":
-      return <em key={key}>{inline(token.tokens)}</em>;
-    case "del":
-      return <del key={key}>{inline(token.tokens)}</del>;
-    case "codespan":
-      return <code key={key}>{token.text}</code>;
-    case "br":
+      return one.text;
+    case "code":
+      return <code key={key}>{one.text}</code>;
+    case "break":
       return <br key={key} />;
-    case "link": {
-      const href = safeLink(token.href);
-      if (href === null) return <span key={key}>{inline(token.tokens)}</span>;
-      return (
-        <a key={key} href={href} target="_blank" rel="noopener noreferrer nofollow">
-          {inline(token.tokens)}
-        </a>
-      );
-    }
+    case "formula":
+      return <FormulaView key={key} source={one.source} isDisplay={one.isDisplay} />;
+    case "strong":
+      return <strong key={key}>{inline(one.of, whole)}</strong>;
+    case "em":
+      return <em key={key}>{inline(one.of, whole)}</em>;
+    case "del":
+      return <del key={key}>{inline(one.of, whole)}</del>;
+    case "link":
+      return link(safeLink(one.href), inline(one.of, whole), key);
     case "image": {
-      const src = safeImage(token.href);
-      if (src !== null) return <img key={key} src={src} alt={token.text} loading="lazy" />;
-      const href = safeLink(token.href);
-      const name = token.text || token.href;
-      return href === null ? (
-        <span key={key}>{name}</span>
-      ) : (
-        <a key={key} href={href} target="_blank" rel="noopener noreferrer nofollow">
-          {name}
-        </a>
-      );
+      const src = safeImage(one.src);
+      if (src !== null) return <img key={key} src={src} alt={one.text} loading="lazy" />;
+      return link(safeLink(one.src), one.text || one.src, key);
     }
-    case "checkbox":
-      return null;
-    default:
-      return token.raw;
+    case "noteMark":
+      if (!whole.isGrowing && !whole.notes.has(one.label)) return `[^${one.label}]`;
+      return <NoteMark key={key} name={whole.name} label={one.label} />;
   }
 }
 
-/** The text of tokens without their marks: for CSV, sorting and labels. */
-function plainText(tokens: readonly Token[] | undefined): string {
-  return (tokens ?? [])
-    .map((token) => {
-      if (token.type === "br") return "\n";
-      if (token.type === "codespan") return token.text as string;
-      if ("tokens" in token && token.tokens) return plainText(token.tokens);
-      return readEntities("text" in token && typeof token.text === "string" ? token.text : token.raw);
-    })
-    .join("");
+function link(href: string | null, of: ComponentChildren, key: number): VNode {
+  if (href === null) return <span key={key}>{of}</span>;
+  return (
+    <a key={key} href={href} target="_blank" rel="noopener noreferrer nofollow">
+      {of}
+    </a>
+  );
 }

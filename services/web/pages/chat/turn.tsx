@@ -1,9 +1,12 @@
 // One turn: the question, the tools as they run, the answer as it grows, and how it ended.
 
-import type { VNode } from "preact";
+import { Component, type VNode } from "preact";
 import { useState } from "preact/hooks";
+import type { Language } from "../../../../config/language.ts";
+import { answerParts } from "../core/answer-parts.ts";
 import { elapsedText } from "../core/duration.ts";
 import { hasEnded, type TurnView } from "../core/turn-view.ts";
+import { Boundary } from "../parts/boundary.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { failureText } from "../parts/failure.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -18,36 +21,81 @@ import { ToolCallView } from "./tool-call.tsx";
 interface TurnProps {
   readonly turn: TurnView;
   readonly isLast: boolean;
+  readonly language: Language;
   /** Asks the same question again, with its files, as a new turn. */
   readonly onAgain: (turn: TurnView) => void;
   /** Puts the question and its files into the composer. */
   readonly onEdit: (turn: TurnView) => void;
 }
 
-export function Turn({ turn, isLast, onAgain, onEdit }: TurnProps): VNode {
-  const ended = hasEnded(turn.state);
-  return (
-    <article class="turn" data-turn={turn.id} data-state={turn.state} aria-busy={!ended}>
-      <div class="question">
-        <AttachedFiles files={turn.attachments} />
-        <p class="bubble">{turn.text}</p>
-        <div class="actions">
-          <span class="when">{momentText(turn.createdAt, useNow(60_000))}</span>
-          <CopyButton text={turn.text} />
-          <button type="button" class="link" onClick={() => onEdit(turn)}>
-            {t("turn.edit")}
-          </button>
+/** Drawn again only when it changed: a word of the newest turn costs the others nothing. */
+export class Turn extends Component<TurnProps> {
+  override shouldComponentUpdate(next: TurnProps): boolean {
+    const { turn, isLast, language } = this.props;
+    return next.turn !== turn || next.isLast !== isLast || next.language !== language;
+  }
+
+  override render(): VNode {
+    const { turn, isLast, language, onAgain, onEdit } = this.props;
+    const ended = hasEnded(turn.state);
+    return (
+      <article class="turn" data-turn={turn.id} data-state={turn.state} aria-busy={!ended}>
+        <div class="question">
+          <AttachedFiles files={turn.attachments} />
+          <p class="bubble">{turn.text}</p>
+          <div class="actions">
+            <When at={turn.createdAt} />
+            <CopyButton text={turn.text} />
+            <button type="button" class="link" onClick={() => onEdit(turn)}>
+              {t("turn.edit")}
+            </button>
+          </div>
         </div>
-      </div>
-      <div class="answer">
-        {turn.tools.map((tool) => (
-          <ToolCallView key={tool.id} tool={tool} />
-        ))}
-        {turn.answer !== "" && <Markdown text={turn.answer} growing={!ended} />}
-        {!ended && <Progress turn={turn} />}
-        {ended && <Ending turn={turn} isLast={isLast} onAgain={onAgain} />}
-      </div>
-    </article>
+        <div class="answer">
+          <Boundary of={turn.answer} plain={<PlainAnswer text={turn.answer} />}>
+            <Answer turn={turn} language={language} />
+          </Boundary>
+          {!ended && <Progress turn={turn} />}
+          {ended && <Ending turn={turn} isLast={isLast} onAgain={onAgain} />}
+        </div>
+      </article>
+    );
+  }
+}
+
+function When({ at }: { readonly at: string }): VNode {
+  return <span class="when">{momentText(at, useNow(60_000))}</span>;
+}
+
+/** What was said and what was run, in their order. Of a turn that did not come to its end, the last text is cut. */
+function Answer({ turn, language }: { readonly turn: TurnView; readonly language: Language }): VNode {
+  const parts = answerParts(turn.answer, turn.tools);
+  const unfinished = !hasEnded(turn.state) ? "growing" : turn.state === "answered" ? "whole" : "cut";
+  return (
+    <>
+      {parts.map((part, index) =>
+        part.kind === "tool" ? (
+          <ToolCallView key={part.tool.id} tool={part.tool} />
+        ) : (
+          <Markdown
+            key={index}
+            text={part.text}
+            growth={index === parts.length - 1 ? unfinished : "whole"}
+            name={`${turn.id}-${index}`}
+            language={language}
+          />
+        ),
+      )}
+    </>
+  );
+}
+
+function PlainAnswer({ text }: { readonly text: string }): VNode {
+  return (
+    <div class="markdown">
+      <p class="soft">{t("turn.plain")}</p>
+      <p class="raw">{text}</p>
+    </div>
   );
 }
 

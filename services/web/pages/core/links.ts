@@ -16,28 +16,3 @@ export function safeImage(src: string): string | null {
   const url = URL.parse(src, "http://owl.invalid");
   return url?.host === "owl.invalid" && url.protocol === "http:" ? url.pathname + url.search : null;
 }
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: "\u00a0",
-  copy: "©",
-  hellip: "…",
-  mdash: "—",
-  ndash: "–",
-  rarr: "→",
-  larr: "←",
-  times: "×",
-};
-
-/** Text with its character references read; what is not one of the known stays as it is. */
-export function readEntities(text: string): string {
-  return text.replace(/&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z]+));/g, (whole, decimal, hex, name) => {
-    if (name !== undefined) return ENTITIES[name] ?? whole;
-    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
-    return code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff) ? String.fromCodePoint(code) : "\ufffd";
-  });
-}

@@ -16,6 +16,8 @@ export interface ToolCall {
   readonly error: string | null;
   /** What the model thought aloud; null for a call of a tool. */
   readonly thought: string | null;
+  /** How much of the answer stood before it was called. */
+  readonly at: number;
   /** The rows it gave, as far as they were told. */
   readonly table: { readonly columns: readonly string[]; readonly rows: readonly (readonly unknown[])[] } | null;
 }
@@ -59,7 +61,7 @@ export function hasEnded(state: TurnState): boolean {
 
 /** The view of a stored turn. */
 export function viewOfTurn(json: TurnFacts): TurnView {
-  const tools = (json.tools ?? []).reduce<readonly ToolCall[]>(withTool, []);
+  const tools = (json.tools ?? []).reduce<readonly ToolCall[]>((before, data) => withTool(before, data, 0), []);
   return {
     id: json.id,
     conversationId: json.conversationId,
@@ -96,7 +98,7 @@ function changed(turn: TurnView, event: TurnEvent): TurnView {
     case "delta":
       return { ...turn, state: "running", position: null, answer: turn.answer + textOf(data.text) };
     case "tool":
-      return { ...turn, state: "running", position: null, tools: withTool(turn.tools, data) };
+      return { ...turn, state: "running", position: null, tools: withTool(turn.tools, data, turn.answer.length) };
     case "state": {
       const state = data.state === "queued" || data.state === "running" ? data.state : turn.state;
       return { ...turn, state, position: state === "queued" ? turn.position : null };
@@ -124,7 +126,12 @@ const TOOL_STATES: Readonly<Record<string, ToolCall["state"]>> = {
   stopped: "stopped",
 };
 
-function withTool(tools: readonly ToolCall[], data: Readonly<Record<string, unknown>>): readonly ToolCall[] {
+/** `answered`: how much of the answer stands already, for a call that does not say so itself. */
+function withTool(
+  tools: readonly ToolCall[],
+  data: Readonly<Record<string, unknown>>,
+  answered: number,
+): readonly ToolCall[] {
   const id = textOf(data.id ?? data.callId ?? `${textOf(data.name)}-${tools.length}`);
   const old = tools.find((tool) => tool.id === id);
   const call: ToolCall = {
@@ -136,6 +143,7 @@ function withTool(tools: readonly ToolCall[], data: Readonly<Record<string, unkn
     ms: numberOf(data.ms ?? data.elapsedMs) ?? old?.ms ?? null,
     error: data.error || data.message ? textOf(data.error ?? data.message) : null,
     thought: typeof data.thought === "string" ? data.thought : (old?.thought ?? null),
+    at: old?.at ?? numberOf(data.at) ?? answered,
     table: tableOf(data.table) ?? old?.table ?? null,
   };
   return old ? tools.map((tool) => (tool.id === id ? call : tool)) : [...tools, call];

@@ -1,7 +1,7 @@
 // The pages' side of the event stream: the shared worker where there is one, else a stream of the tab's own.
 // Invariant: `ready` resolves only once this tab hears everything, so that a picture taken after it misses nothing.
 
-import { browserClock, browserRandom } from "../browser-time.ts";
+import { browserClock, browserRandom, fetchWithClock } from "../browser-time.ts";
 import { createStore, type Store } from "../store.ts";
 import { createFeed } from "./feed.ts";
 import type { FeedEvent, FeedMessage, FeedStatus, TabMessage } from "./messages.ts";
@@ -79,7 +79,7 @@ function viaOwnFeed(): (message: TabMessage) => void {
   const feed = createFeed({
     clock: browserClock,
     random: browserRandom,
-    fetch: (path, init) => fetch(path, init),
+    fetch: fetchWithClock,
     tell: receive,
   });
   feed.start();

@@ -1,7 +1,7 @@
 // The browser's one event stream, shared by all its tabs (a browser opens six connections to a host at most).
 // Invariant: it lives as long as one tab does and says everything to every tab.
 
-import { browserClock, browserRandom } from "../browser-time.ts";
+import { browserClock, browserRandom, fetchWithClock } from "../browser-time.ts";
 import { createFeed } from "./feed.ts";
 import type { FeedMessage, TabMessage } from "./messages.ts";
 
@@ -13,7 +13,7 @@ const ports = new Set<MessagePort>();
 const feed = createFeed({
   clock: browserClock,
   random: browserRandom,
-  fetch: (path, init) => fetch(path, init),
+  fetch: fetchWithClock,
   tell(message: FeedMessage) {
     for (const port of ports) port.postMessage(message);
   },

@@ -22,10 +22,16 @@ async function copy(text: string): Promise<boolean> {
   }
 }
 
-export function CopyButton({ text, label }: { readonly text: string; readonly label?: string }): VNode {
+interface CopyProps {
+  /** The text, or what makes it once it is asked for. */
+  readonly text: string | (() => string);
+  readonly label?: string;
+}
+
+export function CopyButton({ text, label }: CopyProps): VNode {
   const [copied, setCopied] = useState(false);
   async function run(): Promise<void> {
-    if (!(await copy(text))) return;
+    if (!(await copy(typeof text === "string" ? text : text()))) return;
     setCopied(true);
     browserClock.after(1_500, () => setCopied(false));
   }

@@ -2,6 +2,7 @@
 
 import { type Catalogue, type Counted, counted, numberText, type With } from "../../../../config/text.ts";
 import { adminWords } from "./admin-words.ts";
+import { answerWords } from "./answer-words.ts";
 import { workWords } from "./work-words.ts";
 
 export const words = {
@@ -240,6 +241,7 @@ export const words = {
   "keys.new": ["New chat", "새 대화"],
   "keys.help": ["This overview", "단축키 보기"],
   "keys.close": ["Close a dialog or menu", "창이나 메뉴 닫기"],
+  ...answerWords,
   ...workWords,
   ...adminWords,
 } satisfies Catalogue;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import { lexer, type Token } from "marked";
 import { expect, test } from "vitest";
 import { closeOpenMarkdown } from "../../../../services/web/pages/core/open-markdown.ts";
+import { type Block, type Inline, parseMarkdown, plainText } from "../../../../services/web/pages/markdown/tree.ts";
 
 const WHOLE = `# Report
 
@@ -28,24 +28,35 @@ The end: __strong__ and _soft_ and snake_case_name.
 `;
 
 /** What the reader would see as plain words (code blocks apart, where marks are meant). */
-function shown(tokens: readonly Token[] | undefined): string {
-  return (tokens ?? [])
-    .map((token): string => {
-      if (token.type === "code" || token.type === "codespan" || token.type === "space") return "";
-      if (token.type === "list")
-        return token.items.map((item: Token) => shown("tokens" in item ? item.tokens : [])).join(" ");
-      if (token.type === "table") {
-        return [...token.header, ...token.rows.flat()].map((cell: { tokens: Token[] }) => shown(cell.tokens)).join(" ");
+function shown(blocks: readonly Block[]): string {
+  return blocks
+    .map((block): string => {
+      switch (block.kind) {
+        case "heading":
+        case "paragraph":
+          return words(block.of);
+        case "quote":
+        case "note":
+          return shown(block.of);
+        case "list":
+          return block.items.map((item) => shown(item.of)).join(" ");
+        case "table":
+          return [...block.head, ...block.rows.flat()].map(words).join(" ");
+        default:
+          return "";
       }
-      if ("tokens" in token && token.tokens) return shown(token.tokens);
-      return "text" in token ? String(token.text) : token.raw;
     })
     .join(" ");
 }
 
+const words = (of: readonly Inline[]): string =>
+  plainText(of.map((one) => (one.kind === "code" ? { kind: "text", text: "" } : one)));
+
+const read = (text: string) => shown(parseMarkdown(text).map(({ block }) => block));
+
 test("no frame of a growing answer shows a bare mark", () => {
   for (let end = 1; end <= WHOLE.length; end++) {
-    const text = shown(lexer(closeOpenMarkdown(WHOLE.slice(0, end)), { gfm: true }));
+    const text = read(closeOpenMarkdown(WHOLE.slice(0, end)));
     expect(text, JSON.stringify(WHOLE.slice(Math.max(0, end - 40), end))).not.toMatch(/```|\*\*|~~|__|\]\(/);
     expect(text, JSON.stringify(WHOLE.slice(Math.max(0, end - 40), end))).not.toMatch(/\|/);
     expect(text).not.toMatch(/(^|\s)[*`#]+(\s|$)/);
@@ -53,16 +64,13 @@ test("no frame of a growing answer shows a bare mark", () => {
 });
 
 test("the whole text is shown as it is once its last block is closed", () => {
-  const strip = (text: string) =>
-    shown(lexer(text, { gfm: true }))
-      .replace(/\s+/g, " ")
-      .trim();
+  const strip = (text: string) => read(text).replace(/\s+/g, " ").trim();
   expect(strip(closeOpenMarkdown(WHOLE))).toBe(strip(WHOLE));
 });
 
 test("an open fence holds everything that follows as code, without the half of its end", () => {
-  const [code] = lexer(closeOpenMarkdown("```js\nlet a = 1;\n``"));
-  expect(code).toMatchObject({ type: "code", text: "let a = 1;" });
+  const [code] = parseMarkdown(closeOpenMarkdown("```js\nlet a = 1;\n``"));
+  expect(code?.block).toMatchObject({ kind: "code", text: "let a = 1;" });
 });
 
 test("any text, cut anywhere, gives text that can be read on", () => {
@@ -73,7 +81,7 @@ test("any text, cut anywhere, gives text that can be read on", () => {
       }),
       (text) => {
         expect(typeof closeOpenMarkdown(text)).toBe("string");
-        lexer(closeOpenMarkdown(text));
+        parseMarkdown(closeOpenMarkdown(text));
       },
     ),
     { numRuns: 500, seed: 1 },
