@@ -11,6 +11,7 @@ import type { Routes, WebDeps } from "./deps.ts";
 import { guard, routeOf } from "./guard.ts";
 import { servePages } from "./pages/serve.ts";
 import { sendProblem } from "./problems.ts";
+import { accountRoutes } from "./routes/account.ts";
 import { adminRoutes } from "./routes/admin.ts";
 import { adminJobRoutes } from "./routes/admin-jobs.ts";
 import { adminLogRoutes } from "./routes/admin-logs.ts";
@@ -44,6 +45,7 @@ const ROUTES: readonly Routes[] = [
   healthRoutes,
   internalRoutes,
   sessionRoutes,
+  accountRoutes,
   conversationRoutes,
   turnRoutes,
   attachmentRoutes,

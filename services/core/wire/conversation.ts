@@ -24,6 +24,8 @@ export const conversationPage = pageOf(listedConversation).extend({
     .describe("False: a search looked through the newest conversations only; `next` goes on with older ones."),
 });
 
+export type ConversationPage = z.infer<typeof conversationPage>;
+
 export const conversationWithTurns = listedConversation.extend({
   turns: list(turn),
   earlier: z.string().nullable().describe("To send as `before`; null: these are the first ones."),

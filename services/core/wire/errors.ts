@@ -92,6 +92,7 @@ const ERRORS = {
     "Your recordings and files would have more than {limit} bytes.",
     "Delete recordings or conversations that are no longer needed.",
   ),
+  "export.running": row(429, "Your data is being exported already.", "Wait until that download has ended."),
   "limit.searches": row(429, "{limit} of your searches are under way.", "Wait until one has ended."),
 
   "conversation.notFound": row(404, "There is no such conversation."),

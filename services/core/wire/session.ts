@@ -29,6 +29,12 @@ const held = z.object({
   storedBytes: z.int().describe("Recordings and attached files."),
 });
 
+export const ownUsage = z.object({
+  limits: held.describe("What an account may hold (`limits` of owl.yaml)."),
+  usage: held,
+});
+export type OwnUsage = z.infer<typeof ownUsage>;
+
 const user = z.object({
   name: text,
   role,

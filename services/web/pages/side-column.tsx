@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { ListedConversation } from "../../core/wire/conversation.ts";
 import type { Session as Account } from "../../core/wire/session.ts";
 import { signOut } from "./account.ts";
+import { AccountDialog } from "./account-dialog.tsx";
 import { browserClock } from "./browser-time.ts";
 import { conversationList, loadConversations, loadMoreConversations } from "./chat/conversation-list.ts";
 import { unread } from "./chat/unread.ts";
@@ -112,7 +113,8 @@ function Conversations({ place }: { readonly place: Place }): VNode {
       </label>
       <div class="scroll">
         {list.state === "failed" && <Failure text={t("chat.listFailed")} onRetry={() => void loadConversations()} />}
-        {list.state === "ready" && list.items.length === 0 && (
+        {list.state === "ready" && !list.complete && <p class="none">{t("chat.searchedPart")}</p>}
+        {list.state === "ready" && list.items.length === 0 && list.complete && (
           <p class="none">
             {list.search ? t("chat.noneFound") : list.archived ? t("chat.noneArchived") : t("chat.none")}
           </p>
@@ -123,7 +125,7 @@ function Conversations({ place }: { readonly place: Place }): VNode {
         <ul>{others.map(show)}</ul>
         {list.next !== null && (
           <button type="button" class="link" onClick={() => void loadMoreConversations().catch(() => undefined)}>
-            {t("more")}
+            {t(list.complete ? "more" : "chat.searchOlder")}
           </button>
         )}
         <button
@@ -140,6 +142,7 @@ function Conversations({ place }: { readonly place: Place }): VNode {
 }
 
 function AccountMenu({ account, onHelp }: { readonly account: Account; readonly onHelp: () => void }): VNode {
+  const [usage, setUsage] = useState(false);
   const [password, setPassword] = useState(false);
   const [theme, setTheme] = useState<Theme>(themeNow());
   const [notify, setNotify] = useState(readKept<boolean>("notify", false));
@@ -203,6 +206,9 @@ function AccountMenu({ account, onHelp }: { readonly account: Account; readonly 
         <button type="button" onClick={onHelp}>
           {t("keys.title")}
         </button>
+        <button type="button" onClick={() => setUsage(true)}>
+          {t("usage.title")}
+        </button>
         <button type="button" onClick={() => setPassword(true)}>
           {t("password.title")}
         </button>
@@ -210,6 +216,7 @@ function AccountMenu({ account, onHelp }: { readonly account: Account; readonly 
           {t("signOut")}
         </button>
       </Menu>
+      {usage && <AccountDialog onClose={() => setUsage(false)} />}
       {password && (
         <Dialog title={t("password.title")} onClose={() => setPassword(false)}>
           <PasswordForm onDone={() => setPassword(false)} />

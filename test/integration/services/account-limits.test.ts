@@ -2,6 +2,7 @@
 // that come together, and nobody else's.
 
 import { request } from "node:http";
+import { extract } from "tar-stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { wavBytes } from "../../support/recordings.ts";
 import { createWebClient, type Services, startServices, until, type WebClient } from "../../support/services.ts";
@@ -154,4 +155,43 @@ test("searches at once: two, the third is told so, and passes when they have end
   holder.release();
   expect(statuses(await Promise.all(three))).toEqual([200, 200, 429]);
   expect((await search()).status).toBe(200);
+});
+
+test("all of one's own data comes as one tar file, and nothing of anybody else's", async () => {
+  const [client, other] = [await member("tara"), await member("theo")];
+  const attached = await client.call("POST", "/api/attachments?name=a.txt", Buffer.from("the attached text"));
+  const recording = wavBytes(2, 16_000);
+  const upload = await client.call("POST", "/api/uploads?name=b.wav", recording, { "content-type": "audio/wav" });
+  await client.call("POST", "/api/playbooks", { name: "mine", steps: [] });
+  for (let n = 0; n < 45; n++) await client.call("POST", "/api/conversations", { title: `chat ${n}` });
+  const { id } = (await client.call("POST", "/api/conversations", { title: "with a question" })).body;
+  await client.call("POST", `/api/conversations/${id}/turns`, { text: "what of it?", attachments: [attached.body.id] });
+  await other.ask("somebody else's question");
+  const cookie = String((await client.signIn("tara")).headers["set-cookie"]).split(";")[0] ?? "";
+  const found = new Map<string, Buffer>();
+  const tar = extract();
+  request({ socketPath: socket, path: "/api/account/export", headers: { host: "owl.test", cookie } }, (answer) => {
+    expect(answer.headers["content-disposition"]).toMatch(/filename="owl-tara-\d{4}-\d\d-\d\d\.tar"/);
+    answer.pipe(tar);
+  }).end();
+  for await (const entry of tar) {
+    const parts: Buffer[] = [];
+    for await (const part of entry) parts.push(part as Buffer);
+    found.set(entry.header.name, Buffer.concat(parts));
+  }
+  const rows = (name: string) =>
+    String(found.get(`${name}-0001.jsonl`))
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  expect(rows("conversations")).toHaveLength(46);
+  expect(rows("turns")).toMatchObject([{ text: "what of it?", attachments: [{ name: "a.txt" }] }]);
+  expect(rows("recordings")).toMatchObject([{ name: "b.wav", bytes: recording.length }]);
+  expect(found.get(`attachments/${attached.body.id}.txt`)?.toString()).toBe("the attached text");
+  expect(found.get(`recordings/${upload.body.uploadId}`)?.equals(recording)).toBe(true);
+  expect([...found.values()].join("")).not.toContain("somebody else");
+  expect((await client.call("GET", "/api/account/usage")).body).toMatchObject({
+    limits: { turns: 5 },
+    usage: { turns: 1 },
+  });
 });

@@ -1,7 +1,6 @@
 // The list of conversations: what the side column shows. Invariant: a failed load never looks like an empty list.
 
-import type { ListedConversation } from "../../../core/wire/conversation.ts";
-import type { Page } from "../../../core/wire/parts.ts";
+import type { ConversationPage, ListedConversation } from "../../../core/wire/conversation.ts";
 import { ApiError, call } from "../api.ts";
 import { createStore, type Store } from "../store.ts";
 import { markSeen } from "./unread.ts";
@@ -10,6 +9,8 @@ interface ConversationList {
   readonly state: "loading" | "ready" | "failed";
   readonly items: readonly ListedConversation[];
   readonly next: string | null;
+  /** False: a search looked through the newest ones only, `next` goes on with older ones. */
+  readonly complete: boolean;
   readonly search: string;
   readonly archived: boolean;
 }
@@ -18,6 +19,7 @@ export const conversationList: Store<ConversationList> = createStore<Conversatio
   state: "loading",
   items: [],
   next: null,
+  complete: true,
   search: "",
   archived: false,
 });
@@ -38,9 +40,9 @@ export async function loadConversations(change: Partial<Pick<ConversationList, "
   const mine = asked;
   conversationList.set((now) => ({ ...now, ...change }));
   try {
-    const page = await call<Page<ListedConversation>>(query(conversationList.get(), null));
+    const { items, next, complete } = await call<ConversationPage>(query(conversationList.get(), null));
     if (mine !== asked) return;
-    conversationList.set((now) => ({ ...now, state: "ready", items: page.items, next: page.next }));
+    conversationList.set((now) => ({ ...now, state: "ready", items, next, complete }));
   } catch (error) {
     if (mine !== asked || !(error instanceof ApiError)) return;
     conversationList.set((now) => ({ ...now, state: "failed" }));
@@ -51,11 +53,11 @@ export async function loadMoreConversations(): Promise<void> {
   const now = conversationList.get();
   if (now.next === null) return;
   const mine = asked;
-  const page = await call<Page<ListedConversation>>(query(now, now.next));
+  const { items, next, complete } = await call<ConversationPage>(query(now, now.next));
   if (mine !== asked) return;
   conversationList.set((list) => {
     const known = new Set(list.items.map((item) => item.id));
-    return { ...list, items: [...list.items, ...page.items.filter((item) => !known.has(item.id))], next: page.next };
+    return { ...list, items: [...list.items, ...items.filter((item) => !known.has(item.id))], next, complete };
   });
 }
 

@@ -1,0 +1,49 @@
+// What one holds of what is bounded here, and all of one's data to take along.
+
+import type { VNode } from "preact";
+import type { OwnUsage } from "../../core/wire/session.ts";
+import { sizeText } from "./core/duration.ts";
+import { Dialog } from "./parts/dialog.tsx";
+import { Failure } from "./parts/failure.tsx";
+import { useResource } from "./resource.ts";
+import { t } from "./text/text.ts";
+
+const HELD = ["storedBytes", "turns", "uploads", "uploadBytes", "attachments"] as const;
+
+export function AccountDialog({ onClose }: { readonly onClose: () => void }): VNode {
+  const { value, failed } = useResource<OwnUsage>("/api/account/usage", { pollMs: 10_000 });
+  const shown = (kind: (typeof HELD)[number], held: number): string =>
+    kind.endsWith("Bytes") ? sizeText(held) : String(held);
+  return (
+    <Dialog title={t("usage.title")} onClose={onClose}>
+      {failed && <Failure text={failed} />}
+      {!value && !failed && <p class="loading">{t("loading")}</p>}
+      {value && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{t("usage.kind")}</th>
+              <th scope="col">{t("usage.held")}</th>
+              <th scope="col">{t("usage.limit")}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {HELD.map((kind) => (
+              <tr key={kind}>
+                <th scope="row">{t(`usage.${kind}`)}</th>
+                <td>{shown(kind, value.usage[kind])}</td>
+                <td>{shown(kind, value.limits[kind])}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <p>{t("usage.export")}</p>
+      <p>
+        <a class="button" href="/api/account/export" download>
+          {t("usage.download")}
+        </a>
+      </p>
+    </Dialog>
+  );
+}
