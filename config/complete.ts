@@ -1,6 +1,7 @@
 // Parsed owl.yaml + overrides -> Config: defaults filled in, secrets resolved, the bundled application built.
 // After this file nobody asks for `?? default` and nobody reads the environment.
 
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { bundledServices } from "./bundled.ts";
 import { completeApp, type Reading } from "./complete-app.ts";
@@ -84,6 +85,7 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
           env: context.env,
           cwd: context.cwd,
           folder: read.folder,
+          isDeployed: existsSync(homePaths(home).ownReleases),
           positions,
           graceMs: stop.graceMs,
           defaultUser: overrides.servicesUser,
@@ -119,6 +121,11 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
         errorShare: raw.rollout?.worse?.errors ?? DEFAULTS.worse.errorShare,
         p95Factor: raw.rollout?.worse?.p95 ?? DEFAULTS.worse.p95Factor,
       },
+    },
+    deploy: {
+      keep: raw.deploy?.keep ?? DEFAULTS.deploy.keep,
+      sizeBytes: raw.deploy?.size ?? DEFAULTS.deploy.sizeBytes,
+      beforeMs: raw.deploy?.beforeTimeout ?? DEFAULTS.deploy.beforeMs,
     },
     retention,
     heartbeat,

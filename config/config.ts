@@ -34,6 +34,7 @@ export interface Config {
       readonly p95Factor: number;
     };
   };
+  readonly deploy: DeployConfig;
   readonly retention: RetentionConfig;
   readonly heartbeat: { readonly intervalMs: number; readonly stalledAfterMs: number };
   /** True when the bundled application runs (no `services:` in owl.yaml). */
@@ -89,6 +90,16 @@ export interface PostgresConfig {
   readonly binaries: string;
 }
 
+/** Releases of a team's own code. */
+interface DeployConfig {
+  /** How many are kept, beside those in use. */
+  readonly keep: number;
+  /** The most bytes one may hold. */
+  readonly sizeBytes: number;
+  /** How long one command of `before` may take. */
+  readonly beforeMs: number;
+}
+
 export interface TurnConfig {
   readonly finishMs: number;
   readonly wrapUpMs: number;
@@ -139,6 +150,20 @@ export interface ServiceConfig {
   readonly connections: number;
   readonly memoryLimitBytes: number | null;
   readonly bundled: boolean;
+  /** A team's own service alone. */
+  readonly code?: OwnCode;
+}
+
+/** Where a team's own code lies, and which release of it runs. */
+interface OwnCode {
+  /** What `owlctl deploy` copies; the service runs here until it is first deployed. */
+  readonly source: string;
+  /** Its working directory below `source` or its release; null: an absolute one, the same whatever is deployed. */
+  readonly within: string | null;
+  /** Commands run in a new release before anything of it starts. */
+  readonly before: readonly (readonly string[])[];
+  /** null: it runs from `source`. */
+  readonly release: string | null;
 }
 
 interface RouteConfig {

@@ -9,7 +9,7 @@ export type InstanceState = (typeof INSTANCE_STATES)[number];
 export const SUPERVISOR_STATES = ["starting", "steady", "rolling", "degraded", "stopping"] as const;
 export type SupervisorState = (typeof SUPERVISOR_STATES)[number];
 
-export const ROLLOUT_KINDS = ["restart", "update", "rollback"] as const;
+export const ROLLOUT_KINDS = ["restart", "update", "rollback", "deploy"] as const;
 export type RolloutKind = (typeof ROLLOUT_KINDS)[number];
 export const ROLLOUT_STATES = ["running", "succeeded", "failed", "cancelled"] as const;
 export type RolloutState = (typeof ROLLOUT_STATES)[number];
@@ -46,6 +46,8 @@ export interface ServiceStatus {
   readonly scaledFrom?: number;
   /** Crashes in the places of its instances. Absent from older ones. */
   readonly restarts?: number;
+  /** The release of a team's own code that is in force for it. Absent: it was never deployed. */
+  readonly release?: string;
   readonly instances: readonly InstanceStatus[];
 }
 
@@ -158,6 +160,38 @@ export interface RolloutRequest {
 /** POST /v1/updates: an archive or a release directory on owld's machine. */
 export interface UpdateRequest extends StageRequest {
   readonly overlap?: boolean;
+}
+
+/** POST /v1/deploys: one of `path`, `ref`, `release`. `services` empty: all of a team's own. */
+export interface DeployRequest {
+  readonly services?: readonly string[];
+  /** A directory or an archive on owld's machine, absolute. */
+  readonly path?: string;
+  /** A commit, branch or tag of the checkout in `directory`, or in the first service's source. */
+  readonly ref?: string;
+  readonly directory?: string;
+  /** One that lies here, or "before": the one that stood before the one in force. */
+  readonly release?: string;
+}
+
+/** A release of a team's own code. GET /v1/deploys, newest first. */
+export interface OwnRelease {
+  readonly id: string;
+  readonly madeAt: string;
+  /** What it was made of. */
+  readonly from: string;
+  /** Over all its names, modes and contents. */
+  readonly sha256: string;
+  readonly files: number;
+  readonly bytes: number;
+  /** When it last came into force, by service. */
+  readonly stood: Readonly<Record<string, string>>;
+}
+
+/** A line of GET /v1/deploys. */
+export interface ListedRelease extends OwnRelease {
+  /** The services it is in force for. */
+  readonly serves: readonly string[];
 }
 
 /** POST /v1/releases. `allowUnsigned`: whoever asks vouches for an archive that no key known here has signed. */

@@ -15,6 +15,8 @@ export interface HomePaths {
   readonly postgres: string;
   readonly postgresData: string;
   readonly releases: string;
+  /** Releases of a team's own code: `own-releases/7/code`. */
+  readonly ownReleases: string;
   readonly incoming: string;
   readonly uploads: string;
   /** 0600; the first administrator's one-time password, until it was changed. */
@@ -36,6 +38,7 @@ export function homePaths(home: string): HomePaths {
     postgres,
     postgresData: join(postgres, "data"),
     releases: join(home, "releases"),
+    ownReleases: join(home, "own-releases"),
     incoming: join(home, "incoming"),
     uploads: join(home, "uploads"),
     initialPassword: join(home, "initial-admin-password"),

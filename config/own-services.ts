@@ -15,6 +15,8 @@ interface ServiceContext {
   readonly env: Environment;
   /** Folder of owl.yaml: relative paths start here. */
   readonly folder: string;
+  /** Something was deployed here once: then its releases hold the directories, not the source. */
+  readonly isDeployed: boolean;
   readonly cwd: string;
   readonly positions: Positions;
   readonly graceMs: number;
@@ -34,8 +36,14 @@ export function ownService(
   const at = (...rest: (string | number)[]): ConfigPath => ["services", name, ...rest];
   const problem = (path: ConfigPath, message: string) =>
     context.problems.push({ where: context.positions.of(path), message });
-  const cwd = raw.cwd === undefined ? context.folder : resolve(context.folder, raw.cwd);
-  if (raw.cwd !== undefined && !existsSync(cwd))
+  const source = resolve(context.folder, raw.source ?? ".");
+  const cwd = resolve(source, raw.cwd ?? ".");
+  const within = isAbsolute(raw.cwd ?? "") ? null : relative(source, cwd);
+  if (within?.split("/")[0] === ".." && raw.source !== undefined)
+    problem(at("cwd"), `services.${name}.cwd leads out of its source ${source}`);
+  if (raw.source !== undefined && !context.isDeployed && !existsSync(source))
+    problem(at("source"), `services.${name}.source: there is no directory ${source}`);
+  else if (raw.cwd !== undefined && !context.isDeployed && !existsSync(cwd))
     problem(at("cwd"), `services.${name}.cwd: there is no directory ${cwd}`);
   if (listen === "none" && (raw.routes?.length ?? 0) > 0) {
     problem(
@@ -87,6 +95,7 @@ export function ownService(
     connections: raw.connections ?? 0,
     memoryLimitBytes: raw.memory?.limit ?? null,
     bundled: false,
+    code: { source, within: within?.startsWith("..") ? null : within, before: raw.before ?? [], release: null },
   };
 }
 

@@ -97,6 +97,8 @@ const memory = z.strictObject({ limit: size });
 const service = z.strictObject({
   command: argv("[node, server.js]"),
   cwd: path.optional(),
+  source: path.optional(),
+  before: z.array(argv("[npm, ci]")).optional(),
   env: z.record(z.string(), variable).optional(),
   envFile: oneOrMany.optional(),
   secrets: z.record(z.string(), secretLeaf(SECRET)).optional(),
@@ -160,6 +162,13 @@ export const owlYaml = z
         surge,
         confirm: duration,
         worse: z.strictObject({ errors: percentage, p95: times }).partial(),
+      })
+      .partial(),
+    deploy: z
+      .strictObject({
+        keep: whole(1, 1_000),
+        size,
+        beforeTimeout: duration,
       })
       .partial(),
     heartbeat: z.strictObject({ interval: duration, stalledAfter: duration }).partial(),

@@ -20,7 +20,7 @@ export interface ControlClient {
 const ANSWER_MS = 30_000;
 /** Unpacking and verifying a release comes before the answer. */
 const STAGING_MS = 900_000;
-const STAGES = /^\/v1\/(releases|updates)\b/;
+const STAGES = /^\/v1\/(releases|updates|deploys)\b/;
 
 /** Asks the owld at that socket, which answers its sentences in `language`. */
 export function createClient(found: FoundSocket, language: Language): ControlClient {

@@ -29,6 +29,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   user: () => import("./commands/user.ts"),
   install: () => import("./commands/install.ts"),
   uninstall: () => import("./commands/uninstall.ts"),
+  deploy: () => import("./commands/deploy.ts"),
+  releases: () => import("./commands/releases.ts"),
   update: () => import("./commands/update.ts"),
   rollback: () => import("./commands/rollback.ts"),
   export: () => import("./commands/export.ts"),

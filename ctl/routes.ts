@@ -25,6 +25,8 @@ export const ROUTES = {
   releases: "/v1/releases",
   updates: "/v1/updates",
   planUpdate: "/v1/updates/plan",
+  deploys: "/v1/deploys",
+  planDeploy: "/v1/deploys/plan",
   rollbacks: "/v1/rollbacks",
   planRollback: "/v1/rollbacks/plan",
   /** Passed on to a ready bundled web instance, on paths the proxy never serves. */

@@ -29,7 +29,7 @@ import { createUsageSampler } from "./process/usage.ts";
 import { createProxySet } from "./proxies/set.ts";
 import { createComparison, freshCounters } from "./rollouts/comparison.ts";
 import { createRolloutRunner } from "./rollouts/record.ts";
-import { createConfigInForce } from "./state/config-in-force.ts";
+import { createConfigInForce, createLoader } from "./state/config-in-force.ts";
 import type { DefinitionRecord, DefinitionText } from "./state/definition.ts";
 import { createDefinitions } from "./state/definitions.ts";
 import { openFoundation } from "./state/foundation.ts";
@@ -65,7 +65,8 @@ export function createDaemon(parts: DaemonParts) {
   const serving = () => course.serving(folder.running);
   const inForce = createConfigInForce(parts.config, CODE_ROOT);
   // Cut in the middle of an update, the services may run from another release than this owld.
-  inForce.useCode(serving().path, (root) => parts.loadConfig(root, parts.definition.inForce));
+  const load = createLoader(parts.loadConfig, paths.ownReleases, () => serving().path);
+  inForce.useCode(serving().path, (root) => load(parts.definition.inForce, parts.definition.releases, root));
   const config = inForce.now;
   const database = createDatabaseService({
     ...parts,
@@ -109,7 +110,7 @@ export function createDaemon(parts: DaemonParts) {
     rollouts,
     kept: parts.definition,
     readText: parts.readConfigText,
-    load: (text, root = serving().path) => parts.loadConfig(root, text),
+    load,
     inForce: config,
     use(next) {
       inForce.use(next);
@@ -128,8 +129,7 @@ export function createDaemon(parts: DaemonParts) {
     broken: failed("a health check failed by itself"),
   });
   const lookout = createExitedLookout({ ...ground, failed: failed("left-over processes were not looked for") });
-  const release = () => serving().version;
-  const programs = { ...house, health, freePort, release, definitionFor: definitions.forNew };
+  const programs = { ...house, health, freePort, release: () => serving().version, definitionFor: definitions.forNew };
   const instances = createInstances({
     ...house,
     routing,
@@ -194,5 +194,5 @@ export function createDaemon(parts: DaemonParts) {
     reexec: async () => parts.reexec(),
   };
   const front = createFront({ ...lived, control, lifetime: ground.ends, config: config() });
-  return createLifetime({ ...lived, supervisor, lookout, control, attendance: updating, front });
+  return createLifetime({ ...lived, ...operations, supervisor, lookout, control, attendance: updating, front });
 }

@@ -56,6 +56,27 @@ export interface Spawner {
   adopt(identity: ProcessIdentity, exitFifo: string): RunningProcess | null;
 }
 
+/** A program that runs once. */
+interface OneOffRequest {
+  readonly argv: readonly [string, ...string[]];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly user: string | null;
+  readonly limitMs: number;
+  /** What it says, as it comes; a promise makes it wait. */
+  readonly said: (stream: "stdout" | "stderr", chunk: Uint8Array) => Promise<void> | undefined;
+}
+
+export interface OneOffEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Why it was ended, unless by itself. */
+  readonly cause: "aborted" | "late" | null;
+}
+
+/** Resolves when it and all it started are gone. Rejects with `spawn.failed`. */
+export type OneOff = (request: OneOffRequest, signal: AbortSignal) => Promise<OneOffEnd>;
+
 export interface MarkedProcess {
   readonly identity: ProcessIdentity;
   readonly instance: string;

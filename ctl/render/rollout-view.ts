@@ -61,6 +61,11 @@ function liveView({ terminal, text, clock }: CommandDeps, id: string): RolloutVi
   );
   return {
     event(event) {
+      // What a command of `before` says is read as it comes; of other steps the headline tells.
+      if (event.event === "step" && event.instance === "before") {
+        if (event.message !== undefined) block.above(event.message);
+        return;
+      }
       progress.last.set(event.instance, event);
       if (event.event === "failed" || event.event === "killed") {
         block.above(

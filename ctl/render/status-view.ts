@@ -71,7 +71,8 @@ function serviceLines(services: readonly ServiceStatus[], context: StatusContext
       service.scaledFrom === undefined ? "" : paint(t.scaledFlag(service.scaledFrom), "yellow"),
       service.crashLooping ? paint(t.crashLooping, "red") : "",
     ];
-    const name = [paint(service.name, "bold"), count, ...flags].filter((part) => part !== "").join(" ");
+    const release = service.release === undefined ? "" : paint(t.ofRelease(service.release), "dim");
+    const name = [paint(service.name, "bold"), count, release, ...flags].filter((part) => part !== "").join(" ");
     if (service.instances.length === 0) rows.push([name, "-", "-", "-", "-", "-", "-", "-", "-", "-"]);
     for (const [index, instance] of service.instances.entries())
       rows.push([index === 0 ? name : "", ...instanceCells(instance, context)]);

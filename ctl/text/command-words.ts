@@ -1,6 +1,7 @@
 // What owlctl's commands say, in their help and when they run.
 
 import type { Catalogue } from "../../config/text.ts";
+import { deployWords } from "./deploy-words.ts";
 
 export const commandWords = {
   status: {
@@ -320,15 +321,7 @@ export const commandWords = {
     staging: ["unpacking and verifying the release …", "릴리스를 풀어 검증하고 있습니다 …"],
     ask: ["Update now?", "지금 업데이트할까요?"],
   },
-  rollback: {
-    about: ["go back to an earlier release", "이전 릴리스로 되돌립니다"],
-    version: ["the release (default: the one that ran before this one)", "릴리스 (기본값: 바로 전에 실행되던 것)"],
-    plan: [
-      "say what would happen and what would be lost (exit 10: there are changes)",
-      "무엇을 하고 무엇을 잃는지만 보입니다 (변경이 있으면 종료 코드 10)",
-    ],
-    ask: ["Go back now?", "지금 되돌릴까요?"],
-  },
+  ...deployWords,
   export: {
     about: [
       "the same budgets as manifests, for those who outgrow one machine",

@@ -41,6 +41,7 @@ export const words = {
     ],
     detach: ["do not watch: return at once with the rollout's id", "지켜보지 않고 롤아웃 id만 바로 돌려줌"],
     target: ["a service or an instance (web, web-7)", "서비스 또는 인스턴스(web, web-7)"],
+    service: ["a service (web)", "서비스(web)"],
     yes: ["do not ask", "묻지 않음"],
   },
   confirm: {
@@ -95,6 +96,7 @@ export const words = {
       restarts: ["RESTARTS", "재시작"],
       lastExit: ["LAST EXIT", "마지막 종료"],
     },
+    ofRelease: (id: string) => [`release ${id}`, `릴리스 ${id}`],
     stoppedFlag: ["(stopped)", "(멈춤)"],
     scaledFlag: (configured: number) => [`(scaled; owl.yaml: ${configured})`, `(조정됨; owl.yaml: ${configured})`],
     crashLooping: ["CRASH-LOOPING", "반복해서 죽음"],
@@ -122,7 +124,12 @@ export const words = {
     outOfMemory: ["likely out of memory", "메모리 부족으로 보임"],
   },
   rollout: {
-    kinds: { restart: ["restart", "재시작"], update: ["update", "업데이트"], rollback: ["rollback", "되돌리기"] },
+    kinds: {
+      restart: ["restart", "재시작"],
+      update: ["update", "업데이트"],
+      rollback: ["rollback", "되돌리기"],
+      deploy: ["deploy", "배포"],
+    },
     states: {
       running: ["running", "진행 중"],
       succeeded: ["succeeded", "성공"],
@@ -143,7 +150,7 @@ export const words = {
       draining: ["draining", "비우는 중"],
       stopped: ["stopped", "끝남"],
       killed: ["killed", "강제 종료됨"],
-      step: ["update step", "업데이트 단계"],
+      step: ["step", "단계"],
       failed: ["failed", "실패"],
     },
     action: (name: string) => [
@@ -166,6 +173,7 @@ export const words = {
         confirm: "확인",
         switch: "전환",
         trial: "시험 시작",
+        before: "사전 명령",
         prune: "정리",
         drainBack: "되돌림: 비움",
         closeBack: "되돌림: 닫음",

@@ -3,8 +3,10 @@
 
 import type {
   Changed,
+  DeployRequest,
   EventsQuery,
   Killed,
+  ListedRelease,
   LogLine,
   OwlEvent,
   PreflightLine,
@@ -73,6 +75,11 @@ export interface Control {
   /** `version` null: the release before this one. */
   rollback(version: string | null): Promise<Rollout>;
   planRollback(version: string | null, text: Text): Promise<RolloutPlan>;
+  /** Makes a release of a team's own code, or goes back to one, and replaces what runs; the work goes on whoever listens. */
+  deploy(request: DeployRequest): Promise<Rollout>;
+  planDeploy(request: DeployRequest, text: Text): Promise<RolloutPlan>;
+  /** The newest first. */
+  ownReleases(): Promise<readonly ListedRelease[]>;
   preflight(text: Text): Promise<readonly PreflightLine[]>;
   config(): Promise<ShownConfig>;
   /** Resolves when it is decided; owld lets go of everything and exits 75 right after. */

@@ -1,7 +1,8 @@
 // The OpenAPI document of the control API, made from the route table. Pure.
 
 import { z } from "zod";
-import { ROUTES, type Route } from "./routes.ts";
+import type { Route } from "./route.ts";
+import { ROUTES } from "./routes.ts";
 import { problem } from "./schemas.ts";
 
 type Json = Readonly<Record<string, unknown>>;

@@ -7,6 +7,9 @@ import type { Instances } from "../instances/life.ts";
 import type { Surroundings } from "../instances/surroundings.ts";
 import type { Supervisor } from "../loop.ts";
 import type { InstanceLogs, Preflight, ProxySet } from "../ports.ts";
+import { createOneOffs } from "../process/one-off.ts";
+import { createDeploys, type Deploys } from "../release/own/deploys.ts";
+import { createOwnReleases } from "../release/own/folder.ts";
 import { createPlanner, type Planner } from "../rollouts/planner.ts";
 import type { RolloutRunner } from "../rollouts/record.ts";
 import type { Definitions } from "../state/definitions.ts";
@@ -32,6 +35,7 @@ interface OperationParts {
   readonly health: HealthWatch;
   readonly logs: InstanceLogs;
   readonly preflight: Preflight;
+  readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 type Elsewhere = "status" | "reexec" | "stageRelease" | "update" | "planUpdate" | "rollback" | "planRollback";
@@ -39,6 +43,7 @@ type Elsewhere = "status" | "reexec" | "stageRelease" | "update" | "planUpdate" 
 export interface Operations {
   readonly control: Omit<Control, Elsewhere>;
   readonly planner: Planner;
+  readonly deploys: Pick<Deploys, "start" | "stop">;
   /** Throws while another rollout runs, owld stops or nothing can be put on record. */
   refuse(): void;
 }
@@ -52,14 +57,21 @@ export function createOperations(parts: OperationParts): Operations {
   const clearance = createClearance(preflight, ground.journal, ground.record);
   const common = { ...ground, ...parts, gate, planner, clearance, connectionLimit, wake };
   const rollouts = createRolloutControl(common);
+  const deploys = createDeploys({
+    ...common,
+    releases: createOwnReleases(ground.paths.ownReleases, () => parts.config().deploy.sizeBytes),
+    oneOff: createOneOffs(ground),
+  });
   return {
     planner,
+    deploys,
     refuse() {
       gate.refuseWhileBusy();
       gate.refuseWithoutDisk();
     },
     control: {
       ...rollouts,
+      ...deploys.control,
       ...createServiceControl(common),
       ...createReloadControl({ ...common, rollouts }),
       ...createInquiries({

@@ -1,49 +1,9 @@
 // Every route of the control API, in one table: server.ts serves it, openapi.ts describes it.
 // Invariant: what is not in this table is not served, so nothing is served undescribed.
 
-import type { z } from "zod";
-import type { Text } from "../core/text/text.ts";
-import type { Control } from "./control.ts";
+import { DEPLOY_ROUTES } from "./deploy-routes.ts";
+import { json, lines, param, type Route } from "./route.ts";
 import * as shapes from "./schemas.ts";
-
-interface RouteInput {
-  readonly control: Control;
-  /** Path parameters, decoded. */
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: unknown;
-  readonly body: unknown;
-  /** What is said is said in the caller's language. */
-  readonly text: Text;
-  /** Aborts when the client leaves or the server stops. */
-  readonly signal: AbortSignal;
-}
-
-type Answer =
-  | { readonly kind: "json"; readonly status: number; readonly body: unknown }
-  | { readonly kind: "lines"; readonly lines: AsyncIterable<unknown> };
-
-export interface Route {
-  readonly method: "GET" | "POST" | "DELETE";
-  /** `:name` holds one segment. */
-  readonly path: string;
-  /** operationId of the OpenAPI document. */
-  readonly id: string;
-  readonly summary: string;
-  readonly query?: z.ZodObject;
-  readonly body?: z.ZodType;
-  readonly answer: {
-    readonly status: number;
-    readonly name: string;
-    readonly shape: z.ZodType;
-    /** One JSON object a line. */
-    readonly lines?: boolean;
-  };
-  readonly run: (input: RouteInput) => Promise<Answer>;
-}
-
-const json = (status: number, body: unknown): Answer => ({ kind: "json", status, body });
-const lines = (source: AsyncIterable<unknown>): Answer => ({ kind: "lines", lines: source });
-const param = (input: RouteInput, name: string): string => input.params[name] ?? "";
 
 const rolloutAnswer = (status: number) => ({ status, name: "Rollout", shape: shapes.rollout });
 const planAnswer = { status: 200, name: "RolloutPlan", shape: shapes.rolloutPlan };
@@ -353,4 +313,5 @@ export const ROUTES: readonly Route[] = [
     answer: changedAnswer,
     run: reexec,
   },
+  ...DEPLOY_ROUTES,
 ];

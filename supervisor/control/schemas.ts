@@ -110,6 +110,7 @@ export const status: z.ZodType<api.Status> = z.object({
       crashLooping: z.boolean(),
       scaledFrom: z.number().int().optional(),
       restarts: z.number().int().optional(),
+      release: z.string().optional(),
       instances: z.array(instance),
     }),
   ),
@@ -159,6 +160,34 @@ export const staged: z.ZodType<api.StagedAnswer> = z.object({
   signing: z.enum(["checked", "unknown", "allowed"]),
 });
 export const rollbackRequest = z.strictObject({ version: z.string().nullish() });
+
+export const deployRequest: z.ZodType<api.DeployRequest> = z
+  .strictObject({
+    services: z.array(z.string()).optional().describe("empty or absent: all of a team's own"),
+    path: z.string().startsWith("/").optional().describe("directory or archive on owld's machine, absolute"),
+    ref: z
+      .string()
+      .regex(/^[^-\s][^\s]{0,250}$/, "must be a commit, branch or tag")
+      .optional()
+      .describe("commit, branch or tag of the checkout in the first service's source, or in `directory`"),
+    directory: z.string().startsWith("/").optional(),
+    release: z.string().optional().describe('one that lies here, or "before"'),
+  })
+  .refine(
+    ({ path, ref, release }) => [path, ref, release].filter((one) => one !== undefined).length === 1,
+    "takes one of path, ref, release",
+  );
+
+export const listedRelease: z.ZodType<api.ListedRelease> = z.object({
+  id: z.string(),
+  madeAt: time,
+  from: z.string().describe("what it was made of"),
+  sha256: z.string(),
+  files: count,
+  bytes: count,
+  stood: z.record(z.string(), time).describe("when it last came into force, by service"),
+  serves: z.array(z.string()).describe("services it is in force for"),
+});
 
 export const rolloutPlan: z.ZodType<api.RolloutPlan> = z.object({
   changes: z.boolean(),

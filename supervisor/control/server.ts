@@ -14,7 +14,8 @@ import { listenAt } from "./control-socket.ts";
 import { streamLines } from "./event-stream.ts";
 import { openapiDocument } from "./openapi.ts";
 import { isOurFault, toProblem } from "./problems.ts";
-import { ROUTES, type Route } from "./routes.ts";
+import type { Route } from "./route.ts";
+import { ROUTES } from "./routes.ts";
 
 const BODY_BYTES = 1_048_576;
 const APP = "/v1/app/";

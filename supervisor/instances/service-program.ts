@@ -58,7 +58,7 @@ export function serviceProgram(parts: ServiceProgramParts, name: string): Progra
       const found = service(config);
       if (found === undefined) return null;
       return {
-        release: parts.release(),
+        release: found.code?.release ?? parts.release(),
         configHash: configHash(found, parts.app(config)),
         target: found.listen === "socket" ? { socket: join(parts.socketDirectory, `${id}.sock`) } : null,
         stop: { graceMs: found.stop.graceMs, signal: found.stop.signal, after: found.stop.after },

@@ -123,6 +123,7 @@ function buildStatus(facts: StatusFacts): Status {
       wanted: facts.wishes.isStopped(service) ? "down" : "up",
       crashLooping: own.some((one) => isCrashLooping(one, facts.nowMs)),
       restarts: own.reduce((sum, one) => sum + one.restarts, 0),
+      ...(service.code?.release ? { release: service.code.release } : {}),
       instances: own.map((instance) => instanceStatus(instance, facts, inFlight)),
     };
   });

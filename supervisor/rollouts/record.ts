@@ -24,6 +24,7 @@ import { createRolloutHistory, type Estimate, idOf, type StoredRollout } from ".
 import type { Journal } from "./journal.ts";
 import type { RolloutTotals } from "./totals.ts";
 
+type Handed = Pick<StoredRollout, "confirmMs" | "estimate">;
 type RolloutOptions = Partial<Pick<StoredRollout, "open" | "notes" | "askedBy" | "confirmMs">>;
 
 export interface RolloutRunner {
@@ -46,6 +47,8 @@ export interface RolloutRunner {
   ): Rollout;
   /** The open rollout goes on with these old instances; what failed before is no longer in the way. */
   retarget(targets: readonly string[], steps: readonly RecordedStep[]): void;
+  /** The open rollout is the loop's from now on, like any other: it replaces these, and ends by itself. */
+  handOver(targets: readonly string[], steps: readonly RecordedStep[], how: Handed): Rollout;
   /** A step of the open rollout that is no instance's: written before it is taken and after; told to watchers. */
   step(action: string, state: "running" | "done" | "failed" | "skipped", message: string): void;
   /** Ends the open rollout. */
@@ -193,8 +196,10 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
         costs: costsFrom(parts.proxies.tallies()),
         base: { failures, retries, streamsMoved },
       });
-      const message = [say.started(idOf(rollout), kind, targets.length), ...(options?.notes ?? [])].join(" ");
-      journal.write({ type: "rollout.started", rollout: idOf(rollout), message });
+      const id = idOf(rollout);
+      const begun = rollout.open === true ? say.begun(id, kind) : say.started(id, kind, targets.length);
+      const message = [begun, ...(options?.notes ?? [])].join(" ");
+      journal.write({ type: "rollout.started", rollout: id, message });
       return shown(rollout);
     },
     note(instance, event, elapsedMs, message) {
@@ -291,6 +296,13 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
       const numbered = steps.map((step, index) => ({ ...step, n: before + index + 1 }));
       put({ ...rollout, targets, places: {}, failure: null, steps: [...rollout.steps, ...numbered] });
     },
+    handOver(targets, steps, how) {
+      const rollout = current();
+      invariant(rollout?.open === true, "what is handed over is an open rollout");
+      const before = rollout.steps.length;
+      const numbered = steps.map((step, index) => ({ ...step, n: before + index + 1 }));
+      return shown(put({ ...rollout, ...how, open: false, targets, steps: [...rollout.steps, ...numbered] }));
+    },
     step(action, state, message) {
       const rollout = current();
       if (rollout === null) return;
@@ -312,7 +324,12 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
       const steps = known === undefined ? [...rollout.steps, step] : rollout.steps.with(index, step);
       put({ ...rollout, steps });
       const id = idOf(rollout);
-      journal.write({ type: `update.${action}`, rollout: id, message: `${id}: ${message}`, data: { state } });
+      journal.write({
+        type: `${rollout.kind === "deploy" ? "deploy" : "update"}.${action}`,
+        rollout: id,
+        message: `${id}: ${message}`,
+        data: { state },
+      });
       const { elapsedMs } = step;
       tell(rollout, { at, rollout: id, service: OWN, instance: action, event: "step", elapsedMs, message });
     },

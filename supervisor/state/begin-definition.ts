@@ -6,13 +6,14 @@ import { asError } from "../../config/errors.ts";
 import { homePaths } from "../../config/home.ts";
 import { CODE_ROOT, type LoadRequest, readConfigText } from "../../config/load.ts";
 import { locateHome } from "../../config/locate.ts";
+import { withReleases } from "../core/own-release.ts";
 import { createProcReader } from "../process/proc-identity.ts";
 import { type DefinitionRecord, type DefinitionText, keepsInForce, readDefinition } from "./definition.ts";
 
 /** Throws `config.invalid` when there is nothing else to begin with than a file that is not valid. */
 export function beginDefinition(
   request: LoadRequest,
-  load: (root?: string, source?: DefinitionText) => Config,
+  loadText: (root?: string, source?: DefinitionText) => Config,
 ): { readonly config: Config; readonly definition: DefinitionRecord } {
   const { bootId } = createProcReader();
   let text: DefinitionText | undefined;
@@ -22,17 +23,19 @@ export function beginDefinition(
   } catch (error) {
     unreadable = asError(error);
   }
-  const { state } = homePaths(locateHome(request.env, request.cwd));
+  const { state, ownReleases } = homePaths(locateHome(request.env, request.cwd));
   const kept = readDefinition(state);
+  const releases = kept?.releases ?? {};
+  const load = (source: DefinitionText): Config => withReleases(loadText(CODE_ROOT, source), releases, ownReleases);
   const refused = keepsInForce(text, kept, bootId);
   if (kept !== null && refused !== null) {
     try {
-      return { config: load(CODE_ROOT, kept.inForce), definition: { ...kept, bootId, refused } };
+      return { config: load(kept.inForce), definition: { ...kept, bootId, refused } };
     } catch {
       // What it refers to is gone: then the file is all there is.
     }
   }
   if (text === undefined) throw unreadable ?? new Error("owl.yaml cannot be read");
-  const config = load(CODE_ROOT, text);
-  return { config, definition: { inForce: text, bootId, trial: kept?.trial ?? null, refused: null } };
+  const config = load(text);
+  return { config, definition: { inForce: text, bootId, releases, trial: kept?.trial ?? null, refused: null } };
 }

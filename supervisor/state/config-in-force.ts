@@ -1,6 +1,8 @@
 // The configuration everything goes by at this moment, and the code its bundled services run from.
 
 import type { Config } from "../../config/config.ts";
+import { type Releases, withReleases } from "../core/own-release.ts";
+import type { DefinitionText } from "./definition.ts";
 
 interface ConfigInForce {
   now(): Config;
@@ -22,4 +24,15 @@ export function createConfigInForce(first: Config, firstRoot: string): ConfigInF
       root = next;
     },
   };
+}
+
+type Loader = (text: DefinitionText, releases?: Releases, root?: string) => Config;
+
+/** A text as a configuration: the bundled services from the code at `root`, a team's own from their releases. */
+export function createLoader(
+  load: (root: string, text: DefinitionText) => Config,
+  ownReleases: string,
+  serving: () => string,
+): Loader {
+  return (text, releases = {}, root = serving()) => withReleases(load(root, text), releases, ownReleases);
 }

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Releases } from "../core/own-release.ts";
 
 /** null: there was no file. */
 export type DefinitionText = string | null;
@@ -13,8 +14,15 @@ export interface DefinitionRecord {
   readonly inForce: DefinitionText;
   /** The boot in which owld serves by it; null: it stopped in order, and nothing runs by it any more. */
   readonly bootId: string | null;
+  /** Which release of a team's own code each service runs. Absent in records of older ones. */
+  readonly releases?: Releases;
   /** What the running rollout tries out; `rollout` null: it is just being begun. */
-  readonly trial: { readonly rollout: string | null; readonly text: DefinitionText } | null;
+  readonly trial: {
+    readonly rollout: string | null;
+    readonly text: DefinitionText;
+    /** Other releases, and owl.yaml as it was in force. Absent: another owl.yaml, and the same releases. */
+    readonly releases?: Releases;
+  } | null;
   /** What lay there and is not in force, and why. */
   readonly refused: Refused | null;
 }
@@ -35,8 +43,8 @@ export function hashOf(text: DefinitionText | undefined): string {
 export function readDefinition(directory: string): DefinitionRecord | null {
   try {
     const found = JSON.parse(readFileSync(pathIn(directory), "utf8")) as Partial<DefinitionRecord>;
-    const { inForce, bootId = null, trial = null, refused = null } = found;
-    return inForce === undefined ? null : { inForce, bootId, trial, refused };
+    const { inForce, bootId = null, releases = {}, trial = null, refused = null } = found;
+    return inForce === undefined ? null : { inForce, bootId, releases, trial, refused };
   } catch {
     return null;
   }

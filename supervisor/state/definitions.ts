@@ -9,6 +9,7 @@ import { asError } from "../../config/errors.ts";
 import type { HomePaths } from "../../config/home.ts";
 import type { Environment } from "../../config/locate.ts";
 import { type Instance, isLiving } from "../core/instance.ts";
+import type { Releases } from "../core/own-release.ts";
 import { wordsOf } from "../core/text/refusal.ts";
 import type { Text } from "../core/text/text.ts";
 import type { InstanceBook } from "../instances/book.ts";
@@ -20,6 +21,8 @@ import { type DefinitionRecord, type DefinitionText, hashOf, writeDefinition } f
 interface Definition {
   readonly config: Config;
   readonly text: DefinitionText;
+  /** Releases other than those in force; absent: the same. */
+  readonly releases?: Releases;
 }
 
 export interface Definitions {
@@ -27,6 +30,14 @@ export interface Definitions {
   read(): Definition;
   /** Reads owl.yaml to say what it would do. Throws `config.invalid`. */
   look(): Config;
+  /** The one in force, with other releases of a team's own code. */
+  released(releases: Releases): Definition;
+  /** The releases in force. */
+  releases(): Releases;
+  /** A rollout tries one out. */
+  isTrying(): boolean;
+  /** Those that are in force or tried out. */
+  usedReleases(): readonly string[];
   /** What `ask` refuses is not in force, and that is said. */
   clear<T>(definition: Definition, ask: () => Promise<T>): Promise<T>;
   /** The one in force, run from other code. */
@@ -58,7 +69,7 @@ interface DefinitionParts {
   readonly record: Text;
   readonly kept: DefinitionRecord;
   readonly readText: () => DefinitionText;
-  readonly load: (text: DefinitionText, root?: string) => Config;
+  readonly load: (text: DefinitionText, releases: Releases, root?: string) => Config;
   readonly inForce: () => Config;
   readonly use: (config: Config) => void;
   readonly app: (config: Config) => AppConfig | null;
@@ -74,6 +85,9 @@ export function createDefinitions(parts: DefinitionParts): Definitions {
   const say = parts.record.recorded.definition;
   let record = parts.kept;
   let trial: Config | null = null;
+  const releases = (): Releases => record.releases ?? {};
+  const loadTrial = ({ text, releases: tried = releases() }: NonNullable<DefinitionRecord["trial"]>): Config =>
+    parts.load(text, tried);
   resume();
 
   function resume(): void {
@@ -83,7 +97,7 @@ export function createDefinitions(parts: DefinitionParts): Definitions {
     put({ trial: record.trial === null || rollout === null ? null : { ...record.trial, rollout } });
     if (record.trial === null || running === null || running.id !== rollout) return;
     try {
-      trial = parts.load(record.trial.text);
+      trial = loadTrial(record.trial);
     } catch (error) {
       failed(error);
       rollouts.cancel();
@@ -104,12 +118,14 @@ export function createDefinitions(parts: DefinitionParts): Definitions {
     }
   }
 
-  function take({ config, text }: Definition): void {
+  function take({ config, text, releases: taken }: Definition): void {
     const wasRefused = record.refused !== null;
-    put({ inForce: text, trial: null, refused: null });
+    // Another release says nothing of what lies in owl.yaml.
+    if (taken !== undefined) put({ releases: taken, trial: null });
+    else put({ inForce: text, trial: null, refused: null });
     trial = null;
     parts.use(config);
-    if (wasRefused) journal.write({ type: "config.inForce", message: say.inForce });
+    if (wasRefused && taken === undefined) journal.write({ type: "config.inForce", message: say.inForce });
   }
 
   function refuse(text: DefinitionText | undefined, reason: string): void {
@@ -129,30 +145,23 @@ export function createDefinitions(parts: DefinitionParts): Definitions {
     return of(instance).services.find(({ name }) => name === instance.service) ?? null;
   }
 
-  /** Those that came beside the rollout, or before it failed, and run by another definition than the one in force. */
-  function replaceOthers(): void {
-    const now = parts.inForce();
-    for (const one of parts.book.all()) {
-      const service = now.services.find(({ name }) => name === one.service);
-      if (service === undefined || one.wanted === "down" || !isLiving(one) || one.replaceCause !== null) continue;
-      if (one.configHash === configHash(service, parts.app(now))) continue;
-      parts.book.set(one.id, { replaceCause: parts.record.recorded.cause.configuration });
-    }
-  }
-
   return {
     read() {
       let text: DefinitionText | undefined;
       try {
         text = parts.readText();
-        return { text, config: parts.load(text) };
+        return { text, config: parts.load(text, releases()) };
       } catch (caught) {
         const error = asError(caught);
         refuse(text, error.message);
         throw error;
       }
     },
-    look: () => parts.load(parts.readText()),
+    look: () => parts.load(parts.readText(), releases()),
+    released: (other) => ({ text: record.inForce, releases: other, config: parts.load(record.inForce, other) }),
+    releases,
+    isTrying: () => record.trial !== null,
+    usedReleases: () => [...Object.values(releases()), ...Object.values(record.trial?.releases ?? {})],
     async clear(definition, ask) {
       try {
         return await ask();
@@ -161,7 +170,7 @@ export function createDefinitions(parts: DefinitionParts): Definitions {
         throw caught;
       }
     },
-    reload: (root) => parts.load(record.inForce, root),
+    reload: (root) => parts.load(record.inForce, releases(), root),
     of,
     serviceOf,
     envOf(instance) {
@@ -177,37 +186,56 @@ export function createDefinitions(parts: DefinitionParts): Definitions {
       return isTried && trial !== null && facts.failure === null && !facts.cancelled ? trial : parts.inForce();
     },
     take,
-    tryOut({ config, text }, begin) {
+    tryOut({ config, text, releases: tried }, begin) {
+      const what = tried === undefined ? { text } : { text, releases: tried };
       // Before the rollout: killed in between, we know what it was about.
-      put({ trial: { rollout: null, text } });
+      put({ trial: { rollout: null, ...what } });
       const rollout = begin();
-      put({ trial: { rollout: rollout.id, text } });
+      put({ trial: { rollout: rollout.id, ...what } });
       trial = config;
       return rollout;
     },
     refuse,
     settle() {
       if (record.trial === null) return false;
-      const { rollout, text } = record.trial;
+      const tried = record.trial;
+      const { rollout, text, releases: other } = tried;
       if (rollout === null) return false;
       const found = rollouts.get(rollout);
       if (found?.state === "running") return false;
-      if (found?.state !== "succeeded") refuse(text, say.didNotStand(rollout, found?.reason?.split("\n")[0] ?? null));
+      if (found?.state !== "succeeded" && other !== undefined) {
+        put({ trial: null });
+        trial = null;
+      } else if (found?.state !== "succeeded")
+        refuse(text, say.didNotStand(rollout, found?.reason?.split("\n")[0] ?? null));
       else {
         try {
-          take({ text, config: trial ?? parts.load(text) });
+          const what = other === undefined ? { text } : { text, releases: other };
+          take({ ...what, config: trial ?? loadTrial(tried) });
         } catch (error) {
           // It stood, and a file it names went before this was written: the loop goes on with what is in force.
           refuse(text, asError(error).message);
         }
       }
-      replaceOthers();
+      replaceOthers(parts);
       return true;
     },
     notInForce() {
       const { refused } = record;
-      return refused === null || trial !== null ? null : ({ warnings }) => warnings.notInForce(refused.reason);
+      const isTried = trial !== null && record.trial?.releases === undefined;
+      return refused === null || isTried ? null : ({ warnings }) => warnings.notInForce(refused.reason);
     },
     stopped: () => put({ bootId: null }),
   };
+}
+
+/** Those that came beside the rollout, or before it failed, and run by another definition than the one in force. */
+function replaceOthers(parts: DefinitionParts): void {
+  const now = parts.inForce();
+  for (const one of parts.book.all()) {
+    const service = now.services.find(({ name }) => name === one.service);
+    if (service === undefined || one.wanted === "down" || !isLiving(one) || one.replaceCause !== null) continue;
+    if (one.configHash === configHash(service, parts.app(now))) continue;
+    parts.book.set(one.id, { replaceCause: parts.record.recorded.cause.configuration });
+  }
 }

@@ -31,6 +31,7 @@ interface LifetimeParts {
   readonly proxies: ProxySet;
   readonly database: DatabaseService;
   readonly attendance: { start(): Promise<void>; stop(): Promise<void> };
+  readonly deploys: { start(): void; stop(): Promise<void> };
   readonly front: Front;
   /** systemd started us and would do so again: what cannot be had now is tried on. */
   readonly isSupervised: boolean;
@@ -109,6 +110,7 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
       door.opening = adopted === 0 && !parts.isSupervised;
       await supervisor.start();
       if (door.opening) await open();
+      parts.deploys.start();
       await parts.front.start();
       surroundings.start();
       bringingUp = bringUpDatabase();
@@ -117,6 +119,7 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
       journal.write({ type: "owld.stopping", message: ground.record.recorded.stopping });
       ends.abort(new OwlError("supervisor.stopping", "owld is stopping."));
       await bringingUp;
+      await parts.deploys.stop();
       await attendance.stop();
       // The door first: a client that comes now waits in systemd's backlog (or is refused), instead of being let in to
       // a 503. What is in flight ends meanwhile, answered by services that drain.
@@ -132,6 +135,7 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
     killAll: supervisor.killAll,
     async letGo() {
       ends.abort(new OwlError("supervisor.stopping", "owld lets go."));
+      await parts.deploys.stop();
       await attendance.stop();
       await supervisor.stop();
       await proxies.letGo();

@@ -156,7 +156,7 @@ export function createUpdateRunner(parts: UpdateRunnerParts): UpdateRunner {
       const left = course.present();
       if (left === null) {
         // Only an owld that wrote the two apart can have left it so.
-        if (facts?.open === true) rollouts.close("failed", words.neverBegan);
+        if (facts?.open === true && rollouts.running()?.kind !== "deploy") rollouts.close("failed", words.neverBegan);
         return;
       }
       const { id, step, outcome } = left;

@@ -2,8 +2,14 @@
 // that changed its language with each of them could not be searched or compared. Pure.
 
 import type { Catalogue } from "../../../config/text.ts";
+import { recordedDeploys } from "./deploy-words.ts";
 
-const KINDS: Readonly<Record<string, string>> = { restart: "재시작", update: "업데이트", rollback: "되돌리기" };
+const KINDS: Readonly<Record<string, string>> = {
+  restart: "재시작",
+  update: "업데이트",
+  rollback: "되돌리기",
+  deploy: "배포",
+};
 
 export const recordedWords = {
   reloaded: (notes: readonly string[]) => [
@@ -125,6 +131,7 @@ export const recordedWords = {
       `${id}은(는) 끝났지만 프로세스 ${pid}(${command})을(를) 남겼습니다.`,
     ],
   },
+  deploy: recordedDeploys,
   definition: {
     inForce: ["owl.yaml is in force again.", "owl.yaml이 다시 적용되었습니다."],
     notInForce: (reason: string) => [
@@ -141,6 +148,7 @@ export const recordedWords = {
       `${id} (${kind}) replaces ${instances} instances.`,
       `${id}(${KINDS[kind] ?? kind})이(가) 인스턴스 ${instances}개를 교체합니다.`,
     ],
+    begun: (id: string, kind: string) => [`${id} (${kind}) begins.`, `${id}(${KINDS[kind] ?? kind})을(를) 시작합니다.`],
     cancelling: (id: string) => [`${id} ends after its current step.`, `${id}은(는) 지금 단계가 끝나면 끝납니다.`],
     succeeded: (id: string) => [`${id} has succeeded.`, `${id}이(가) 성공했습니다.`],
     failed: (id: string) => [`${id} has failed.`, `${id}이(가) 실패했습니다.`],

@@ -1,6 +1,7 @@
 // Why owld refuses what an operator asked for, and the way on. Pure.
 
 import type { Catalogue } from "../../../config/text.ts";
+import { refusedDeploys } from "./deploy-words.ts";
 import { releaseWords } from "./release-words.ts";
 
 const ALL_ROUTES = ["All routes: GET /v1/openapi.json", "모든 경로: GET /v1/openapi.json"] as const;
@@ -125,6 +126,7 @@ export const refusedWords = {
     }),
   },
   release: releaseWords,
+  deploy: refusedDeploys,
   update: {
     overlap: (reasons: string) => ({
       sentence: [

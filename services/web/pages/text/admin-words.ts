@@ -110,6 +110,7 @@ export const adminWords = {
   "rollout.restart": ["Restart", "재시작"],
   "rollout.update": ["Update", "업데이트"],
   "rollout.rollback": ["Rollback", "되돌리기"],
+  "rollout.deploy": ["Deploy", "배포"],
   "rollout.elapsed": (v: With<"elapsed">) => [`running for ${v.elapsed}`, `${v.elapsed} 경과`],
   "rollout.took": (v: With<"elapsed">) => [`took ${v.elapsed}`, `${v.elapsed} 걸림`],
   "rollout.expected": (v: With<"expected" | "worst">) => [

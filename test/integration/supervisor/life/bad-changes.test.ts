@@ -1,9 +1,9 @@
 // Changes of a team's own code that turn out bad: under load they cost next to nothing, the old ones are back by
 // themselves, and what was refused never comes into force behind anyone's back.
 
-import { Agent, request } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Changed, Rollout, Status } from "../../../../config/control-api.ts";
+import { steadyLoad } from "../../../support/load.ts";
 import { createOwldHome, type Owld, type OwldHome, program } from "../../../support/owld.ts";
 import { poll } from "../../../support/poll.ts";
 
@@ -27,43 +27,6 @@ beforeAll(async () => {
   await owld.until(({ state }) => state === "steady");
 });
 afterAll(async () => await home.cleanUp());
-
-/** Requests one after another in four lines until told to end. */
-function load() {
-  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
-  const counts = { sent: 0, failed: 0 };
-  let over = false;
-  const once = (): Promise<void> =>
-    new Promise((done) => {
-      counts.sent++;
-      const asked = request({ port: home.port, path: "/", agent }, (response) => {
-        if (response.statusCode !== 200) counts.failed++;
-        response.resume();
-        response.on("close", done);
-      });
-      asked.on("error", () => {
-        counts.failed++;
-        done();
-      });
-      asked.end();
-    });
-  const pause = (): Promise<void> => new Promise((done) => setTimeout(done, 10));
-  const line = async (): Promise<void> => {
-    while (!over) {
-      await once();
-      await pause();
-    }
-  };
-  const lines = Promise.all([line(), line(), line(), line()]);
-  return {
-    async stop() {
-      over = true;
-      await lines;
-      agent.destroy();
-      return counts;
-    },
-  };
-}
 
 async function reload(text: string): Promise<Rollout | null> {
   home.write(text);
@@ -92,7 +55,7 @@ test.each<[string, Env, RegExp, string?]>([
   ["is a program that does not exist", {}, /nonexistent/, '["/nonexistent/program"]'],
 ])("a change that %s is taken back by itself", async (_, env, reason, command) => {
   const before = ids(await owld.status());
-  const clients = load();
+  const clients = steadyLoad(home.port);
   const rollout = await reload(yaml({ ...env, LATELY: String(reason) }, command));
   const { sent, failed } = await clients.stop();
   expect(rollout).toMatchObject({ state: "failed", reason: expect.stringMatching(reason) });

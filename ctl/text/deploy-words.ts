@@ -1,0 +1,52 @@
+// What owlctl says of deploys.
+
+import type { Catalogue } from "../../config/text.ts";
+
+export const deployWords = {
+  deploy: {
+    about: [
+      "deploy your own code: copied into a release, proved, and taken back by itself when it is bad",
+      "자체 코드를 배포: 릴리스로 복사하고 확인하며, 나쁘면 스스로 되돌림",
+    ],
+    what: [
+      "[SERVICE] and a directory, an archive or a git ref (default: all of your own services)",
+      "[서비스]와 디렉터리, 아카이브 또는 git ref(기본: 자체 서비스 모두)",
+    ],
+    plan: [
+      "only show the steps and the time; nothing is copied (exit 10: there are changes)",
+      "단계와 시간만 보여 주고 복사하지 않음(종료 코드 10: 바뀔 것이 있음)",
+    ],
+    oneSource: [
+      "Say one thing to deploy: owlctl deploy [SERVICE] DIR|ARCHIVE|GIT-REF",
+      "배포할 것을 하나만 지정하십시오: owlctl deploy [서비스] 디렉터리|아카이브|GIT-REF",
+    ],
+  },
+  releases: {
+    about: ["releases of your own code, and which of them runs", "자체 코드의 릴리스와 실행 중인 릴리스"],
+    none: ["Nothing was deployed yet.", "아직 배포된 것이 없습니다."],
+    columns: [
+      ["RELEASE", "MADE", "FILES", "SIZE", "SHA256", "SERVES", "STOOD FOR", "FROM"],
+      ["릴리스", "만든 때", "파일", "크기", "SHA256", "서비스", "버틴 서비스", "출처"],
+    ],
+  },
+  rollback: {
+    about: ["go back to an earlier release, of your own code or of Owl", "자체 코드나 Owl의 이전 릴리스로 되돌림"],
+    target: [
+      "a service of yours, or a version of Owl (default: the one of Owl that ran before this one)",
+      "자체 서비스 또는 Owl의 버전(기본: 바로 전에 실행되던 Owl)",
+    ],
+    to: [
+      "of a service: to this release (default: the newest older one that stood)",
+      "서비스를 이 릴리스로(기본: 안정적으로 실행된 바로 이전 것)",
+    ],
+    toNeedsService: [
+      "--to names a release of a service: owlctl rollback SERVICE --to RELEASE",
+      "--to는 서비스의 릴리스를 가리킵니다: owlctl rollback SERVICE --to RELEASE",
+    ],
+    plan: [
+      "say what would happen and what would be lost (exit 10: there are changes)",
+      "무엇을 하고 무엇을 잃는지만 보입니다 (변경이 있으면 종료 코드 10)",
+    ],
+    ask: ["Go back now?", "지금 되돌릴까요?"],
+  },
+} satisfies Catalogue;

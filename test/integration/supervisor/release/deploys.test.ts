@@ -1,0 +1,151 @@
+// A team's own code deployed by a real owld while clients ask: good, bad at once and bad later, cut by a kill, taken back.
+
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { DeployRequest, ListedRelease, Rollout, RolloutPlan, Status } from "../../../../config/control-api.ts";
+import { steadyLoad } from "../../../support/load.ts";
+import { createOwldHome, type Owld, type OwldHome } from "../../../support/owld.ts";
+import { poll } from "../../../support/poll.ts";
+
+const NODE = JSON.stringify(process.execPath);
+const YAML = `
+stop: {grace: 3s}
+turn: {finish: 1s, wrapUp: 1s}
+rollout: {confirm: 4s, healthTimeout: 10s}
+deploy: {keep: 2}
+services:
+  web:
+    command: [${NODE}, server.mjs]
+    source: app
+    before: [[${NODE}, before.mjs]]
+    replicas: 2
+    routes: [{path: /}]
+`;
+
+let home: OwldHome;
+let owld: Owld;
+
+beforeAll(async () => {
+  home = await createOwldHome(YAML);
+  writeApp("app", "first");
+  owld = home.start();
+  await owld.until(({ state }) => state === "steady");
+});
+afterAll(async () => await home.cleanUp());
+
+/** An application that answers with `says` and its release; `bad` is run in it, `before` before it. */
+function writeApp(name: string, says: string, bad = "", before = `console.log("prepared")`): string {
+  const folder = join(home.home, name);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "before.mjs"), before);
+  writeFileSync(
+    join(folder, "server.mjs"),
+    `import { createServer } from "node:http";
+    let answers = 0;
+    const answer = (response) => response.end("${says} " + process.env.OWL_RELEASE);
+    const server = createServer((request, response) => { answers++; ${bad}; answer(response); });
+    server.listen(process.env.OWL_SOCKET);
+    process.on("SIGTERM", () => { server.close(() => process.exit(0)); server.closeIdleConnections(); });`,
+  );
+  return folder;
+}
+
+async function begin(request: DeployRequest): Promise<Rollout> {
+  const { status, body } = await owld.ask<Rollout>("POST", "/v1/deploys", request);
+  expect(status, JSON.stringify(body)).toBe(202);
+  return body;
+}
+
+async function ended(id: string): Promise<Rollout> {
+  let last: Rollout | null = null;
+  await poll(async () => {
+    last = (await owld.ask<Rollout>("GET", `/v1/rollouts/${id}`)).body;
+    return last.state !== "running";
+  });
+  if (last === null) throw new Error("no rollout");
+  return last;
+}
+
+const deploy = async (request: DeployRequest): Promise<Rollout> => await ended((await begin(request)).id);
+const releases = async () => (await owld.ask<ListedRelease[]>("GET", "/v1/deploys")).body;
+const web = (status: Status) => status.services.find(({ name }) => name === "web");
+const ids = (status: Status) => web(status)?.instances.map(({ id }) => id);
+const says = async (): Promise<string> => await (await fetch(`http://127.0.0.1:${home.port}/`)).text();
+
+test("what is deployed serves from its release, and no client notices", async () => {
+  const path = writeApp("second", "second");
+  const clients = steadyLoad(home.port);
+  const plan = (await owld.ask<RolloutPlan>("POST", "/v1/deploys/plan", { path })).body;
+  expect(plan.steps.map(({ action }) => action).slice(0, 3)).toEqual(["copy", "before", "start"]);
+  expect(await deploy({ services: ["web"], path })).toMatchObject({ kind: "deploy", state: "succeeded" });
+  expect((await clients.stop()).failed).toBe(0);
+  expect(await says()).toBe("second 1");
+  expect(web(await owld.status())).toMatchObject({ release: "1", ready: 2 });
+  expect(await owld.text("/v1/logs?target=before-1")).toContain("prepared");
+});
+
+test("a release that exits 3.5 s after it was ready is taken back by itself", async () => {
+  const path = writeApp("exits", "exits", "", "");
+  writeFileSync(join(path, "late.mjs"), "");
+  writeApp("exits", "exits", "globalThis.ends ??= 1");
+  writeFileSync(join(path, "server.mjs"), `setTimeout(() => process.exit(3), 3500); await import("./serves.mjs");`);
+  writeFileSync(
+    join(path, "serves.mjs"),
+    `import { createServer } from "node:http";
+    createServer((_, response) => response.end("exits")).listen(process.env.OWL_SOCKET);`,
+  );
+  const before = ids(await owld.status());
+  const clients = steadyLoad(home.port);
+  const rollout = await deploy({ services: ["web"], path });
+  const { sent, failed } = await clients.stop();
+  expect(rollout).toMatchObject({ state: "failed", reason: expect.stringMatching(/exit code 3/) });
+  expect(failed).toBeLessThanOrEqual(Math.max(8, sent / 1_000));
+  const after = await owld.until(({ state }) => state === "steady");
+  expect(ids(after)).toEqual(before);
+  expect(web(after)?.release).toBe("1");
+  expect(after.warnings).toEqual([]);
+});
+
+test("a command of `before` that fails changes nothing, and says why", async () => {
+  const path = writeApp("unbuilt", "unbuilt", "", `console.error("no such table"); process.exit(2)`);
+  const before = ids(await owld.status());
+  const rollout = await deploy({ path });
+  expect(rollout.state).toBe("failed");
+  expect(rollout.reason).toMatch(/before\.mjs` failed \(exit code 2\), so nothing was changed\.\nno such table/);
+  expect(ids(await owld.status())).toEqual(before);
+  expect((await releases()).map(({ id }) => id)).toEqual(["2", "1"]);
+});
+
+test("owld killed while `before` runs: the next one says so, nothing is changed, crashes come back by what stood", async () => {
+  const path = writeApp("cut", "cut", "", `console.log("busy"); setInterval(() => {}, 1000)`);
+  const { id } = await begin({ path });
+  await poll(async () => (await owld.text(`/v1/logs?target=before-4`)).includes("busy"));
+  owld.child.kill("SIGKILL");
+  await owld.exited;
+  owld = home.start();
+  await owld.until(() => true);
+  expect(await ended(id)).toMatchObject({ state: "failed", reason: expect.stringContaining("nothing was changed") });
+  await poll(() => !existsSync(join(home.home, "own-releases/4")));
+  expect(home.marked().some(({ instance }) => instance.startsWith("before-"))).toBe(false);
+  const [first] = web(await owld.until(({ state }) => state === "steady"))?.instances ?? [];
+  process.kill(first?.pid ?? 0, "SIGKILL");
+  await owld.until((now) => now.state === "steady" && ids(now)?.includes(first?.id ?? "") === false);
+  expect(new Set([await says(), await says()])).toEqual(new Set(["second 1"]));
+});
+
+test("rollback goes to the one that stood before, and only so many are kept", async () => {
+  expect(await deploy({ path: writeApp("third", "third") })).toMatchObject({ state: "succeeded" });
+  expect(await says()).toBe("third 5");
+  expect(await deploy({ services: ["web"], release: "before" })).toMatchObject({
+    kind: "rollback",
+    state: "succeeded",
+  });
+  expect(await says()).toBe("second 1");
+  expect(await deploy({ services: ["web"], release: "before" })).toMatchObject({ state: "succeeded" });
+  expect(await says()).toMatch(/^first \d+\.\d+/);
+  await poll(async () => (await releases()).map(({ id }) => id).join() === "5,2");
+  expect(readdirSync(join(home.home, "own-releases")).sort()).toEqual(["2", "5"]);
+  const again = await owld.ask<{ code: string }>("POST", "/v1/deploys", { services: ["web"], release: "1" });
+  expect(again.body.code).toBe("deploy.noRelease");
+});

@@ -1,0 +1,45 @@
+// Releases of a team's own code: what runs from which, what is gone back to, what goes.
+
+import { expect, test } from "vitest";
+import type { Config } from "../../../../config/config.ts";
+import type { OwnRelease } from "../../../../config/control-api.ts";
+import {
+  changedReleases,
+  outdatedReleases,
+  releaseBefore,
+  withReleases,
+} from "../../../../supervisor/core/own-release.ts";
+
+const release = (id: string, ...stood: string[]): OwnRelease => ({
+  ...{ id, madeAt: "", from: "", sha256: "", files: 1, bytes: 1 },
+  stood: Object.fromEntries(stood.map((name) => [name, ""])),
+});
+const all = [release("10"), release("9", "web"), release("8", "worker"), release("7", "web"), release("2", "web")];
+
+test.each([
+  ["9", "7"],
+  ["10", "9"],
+  ["7", "2"],
+  ["2", null],
+])("before %s of web stood %s", (present, before) => expect(releaseBefore(all, "web", present)).toBe(before));
+
+test("what goes is neither new, in force, running nor the way back", () => {
+  expect(outdatedReleases(all, 1, { web: "9" }, new Set(["8"]))).toEqual(["2"]);
+  expect(outdatedReleases(all, 5, {}, new Set())).toEqual([]);
+  expect(outdatedReleases(all, 1, {}, new Set())).toEqual(["9", "8", "7", "2"]);
+});
+
+test("a service with a release runs in it, below the directory it names; others stay where they are", () => {
+  const service = (name: string, within: string | null) => ({
+    ...{ name, cwd: `/src/${name}` },
+    code: { source: "/src", within, before: [], release: null },
+  });
+  const services = [service("web", "sub"), service("worker", ""), service("fixed", null)];
+  const releases = changedReleases({ web: "3", fixed: "3", worker: "2" }, ["web"], "4");
+  const found = withReleases({ services } as unknown as Config, changedReleases(releases, ["worker"], null), "/r");
+  expect(found.services.map(({ cwd, code }) => [cwd, code?.release])).toEqual([
+    ["/r/4/code/sub", "4"],
+    ["/src/worker", null],
+    ["/src/fixed", "3"],
+  ]);
+});
