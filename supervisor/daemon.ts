@@ -19,6 +19,7 @@ import { createRouting } from "./instances/routing.ts";
 import { serviceProgram } from "./instances/service-program.ts";
 import { createSurroundings } from "./instances/surroundings.ts";
 import { createSupervisor } from "./loop.ts";
+import { createLogDrops } from "./observe/log-drops.ts";
 import { createStatusReader } from "./observe/status.ts";
 import { createDatabaseService } from "./postgres/database-service.ts";
 import { createPreflight } from "./preflight/preflight.ts";
@@ -87,7 +88,7 @@ export function createDaemon(parts: DaemonParts) {
     listenFds: parts.listenFds,
   });
   const living = () => new Set(book.all().map(({ id }) => id));
-  const logs = createInstanceLogs({ directory: paths.logs, clock, living });
+  const logs = createInstanceLogs({ directory: paths.logs, clock, living, dropped: createLogDrops(ground) });
   const refreshCounters = () => freshCounters(clock, proxies);
   /** What most of the following needs; each names what it takes. */
   const house = { ...parts, ground, ...ground, config, app, database, proxies, logs, refreshCounters };

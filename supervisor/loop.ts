@@ -41,7 +41,7 @@ interface SupervisorParts {
   readonly routing: Routing;
   readonly wishes: ServiceWishes;
   readonly measures: Measures;
-  readonly logs: Pick<InstanceLogs, "tail">;
+  readonly logs: Pick<InstanceLogs, "tail" | "bound">;
   readonly proxies: Pick<ProxySet, "wanted">;
   readonly config: () => Config;
   /** Nothing but the proxy is started yet. */
@@ -230,10 +230,13 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
     everyMs: TICK_MS,
     runOnce() {
       instances.tick();
+      parts.logs.bound();
       parts.comparison.tick(rollouts.facts());
       if (store.failing() !== null && clock.monotonicMs() >= retryAtMs) {
         retryAtMs = clock.monotonicMs() + RETRY_STORE_MS;
-        store.retry();
+        const lost = store.retry() ? store.takeDropped() : 0;
+        if (lost > 0)
+          parts.log.warn({ lost }, "the oldest events were let go while the state file could not be written");
       }
       wake();
     },

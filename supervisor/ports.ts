@@ -267,6 +267,8 @@ export interface InstanceLogs {
   ): AsyncIterable<LogLine>;
   /** Copy-and-truncate of every log over its size, and a note of how far each had come by now: call it every 10 s. */
   rotate(): Promise<void>;
+  /** Cuts those that grow too fast for that; cheap. */
+  bound(): void;
 }
 
 export interface WaitingApproval {

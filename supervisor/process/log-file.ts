@@ -3,6 +3,7 @@
 
 import type { LogLine } from "../../config/control-api.ts";
 import { type Clock, isoTime, type WallMs } from "../../config/time.ts";
+import { formatSize } from "../../config/units.ts";
 import { believedStamp, type TimeBounds } from "../core/log-time.ts";
 import type { InstanceLogs } from "../ports.ts";
 import { createLineReader, type LineReader, positionOfLast, type RawLine } from "./log-lines.ts";
@@ -15,6 +16,8 @@ const FOLLOW_MS = 200;
 interface InstanceLogsParts {
   readonly directory: string;
   readonly clock: Clock;
+  /** The oldest of an instance's log were let go: the sentence to say in it. */
+  readonly dropped?: (instance: string, bytes: number) => string;
   /** Instances whose logs must stay: everything alive, proxies too. */
   readonly living: () => ReadonlySet<string>;
   /** A log over this is rotated; 10 MiB. */
@@ -42,6 +45,7 @@ export function createInstanceLogs(parts: InstanceLogsParts): InstanceLogs {
     directory: parts.directory,
     limitBytes: parts.limitBytes ?? LIMIT_BYTES,
     now: () => parts.clock.now(),
+    dropped: parts.dropped ?? ((_, bytes) => `${formatSize(bytes)} were let go.`),
     living: parts.living,
   });
   const textOf = (instance: string): LogText =>
@@ -97,6 +101,7 @@ export function createInstanceLogs(parts: InstanceLogsParts): InstanceLogs {
       }
     },
     rotate: () => rotation.run(),
+    bound: rotation.bound,
   };
 }
 

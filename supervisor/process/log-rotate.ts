@@ -1,6 +1,7 @@
 // Rotation by copy and truncate (instances hold their log open for appending), notes of growth, and pruning.
-// Invariant: no byte is lost by a crash of owld at any point (one copied twice may be shown twice); the last bytes
-// are copied and the file truncated in one tick, so an instance can slip a line in between for microseconds only.
+// Invariants: no byte is lost by a crash of owld at any point (one copied twice may be shown twice); the last bytes
+// are copied and the file truncated in one tick, so an instance can slip a line in between for microseconds only; what
+// a log takes is bounded, by the oldest going where it grows faster than it is copied or the disk is full, and told.
 
 import {
   appendFileSync,
@@ -24,9 +25,16 @@ import { KEPT_FILES } from "./log-text.ts";
 /** Logs of instances that are gone, kept per service. */
 const KEPT_GONE = 10;
 const COPYING = ".copying";
+/** A log of so many limits is not waited for any more. */
+const FAST_LIMITS = 4;
+const LOOK_MS = 500;
+/** What is kept of a log that is cut where it lies: no copy, so no free space is needed. */
+const TAIL_BYTES = 262_144;
 
 interface LogRotation {
   run(): Promise<void>;
+  /** Cuts those that grow too fast to wait for `run`; cheap, to be called often. */
+  bound(): void;
   /** Bytes of that instance's log rotated away since owld started. */
   rotatedBytes(instance: string): number;
 }
@@ -35,6 +43,8 @@ interface LogRotationParts {
   readonly directory: string;
   readonly limitBytes: number;
   readonly now: () => WallMs;
+  /** So many of the instance's oldest bytes are let go; answers the line that says so in the log. */
+  readonly dropped: (instance: string, bytes: number) => string;
   /** Instances whose logs must stay: everything alive, proxies too. */
   readonly living: () => ReadonlySet<string>;
 }
@@ -43,8 +53,42 @@ export function createLogRotation(parts: LogRotationParts): LogRotation {
   const rotated = new Map<string, number>();
   const noted = new Map<string, number>();
   let running: Promise<void> | null = null;
+  let lookedAt = 0;
 
   const rotate = async (path: string, instance: string): Promise<void> => {
+    for (;;) {
+      try {
+        await rotateByCopy(path, instance);
+        return;
+      } catch (error) {
+        if (!isNoSpace(error)) throw error;
+        rmSync(`${path}${COPYING}`, { force: true });
+        const oldest = dropOldest(path);
+        if (oldest === 0) {
+          cut(path, instance);
+          return;
+        }
+        parts.dropped(instance, oldest);
+      }
+    }
+  };
+
+  /** The last lines alone stay, where they lie. */
+  const cut = (path: string, instance: string): void => {
+    let bytes = 0;
+    for (let gone = dropOldest(path); gone > 0; gone = dropOldest(path)) bytes += gone;
+    const { size } = statSync(path);
+    const tail = lastLines(path, size);
+    const kept = Buffer.concat([Buffer.from(`${parts.dropped(instance, bytes + size - tail.length)}\n`), tail]);
+    truncateSync(path);
+    appendFileSync(path, kept);
+    rmSync(`${path}.times`, { force: true });
+    noted.set(instance, kept.length);
+    // A position names the same byte as before: the last one of the file does.
+    rotated.set(instance, (rotated.get(instance) ?? 0) + size - kept.length);
+  };
+
+  const rotateByCopy = async (path: string, instance: string): Promise<void> => {
     const copy = `${path}${COPYING}`;
     await copyFile(path, copy);
     // From here to the end nothing else of owld runs.
@@ -85,7 +129,12 @@ export function createLogRotation(parts: LogRotationParts): LogRotation {
   const note = (path: string, instance: string, size: number): void => {
     if (size === (noted.get(instance) ?? -1)) return;
     noted.set(instance, size);
-    appendFileSync(`${path}.times`, `${size} ${parts.now()}\n`, { mode: 0o640 });
+    try {
+      appendFileSync(`${path}.times`, `${size} ${parts.now()}\n`, { mode: 0o640 });
+    } catch (error) {
+      // Then its lines are dated less exactly; what matters on a full disk comes next.
+      if (!isNoSpace(error)) throw error;
+    }
   };
 
   return {
@@ -95,6 +144,20 @@ export function createLogRotation(parts: LogRotationParts): LogRotation {
         running = null;
       });
       return running;
+    },
+    bound() {
+      const now = parts.now();
+      if (running !== null || Math.abs(now - lookedAt) < LOOK_MS) return;
+      lookedAt = now;
+      for (const instance of parts.living()) {
+        const path = join(parts.directory, `${instance}.log`);
+        try {
+          const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+          if (size > parts.limitBytes * FAST_LIMITS) cut(path, instance);
+        } catch {
+          // `run` comes to it too, and tells what is in its way.
+        }
+      }
     },
     rotatedBytes: (instance) => rotated.get(instance) ?? 0,
   };
@@ -126,6 +189,35 @@ function copyRest(path: string, copy: string): number {
   } finally {
     closeSync(from);
     closeSync(to);
+  }
+}
+
+function isNoSpace(error: unknown): boolean {
+  return ["ENOSPC", "EDQUOT"].includes((error as NodeJS.ErrnoException).code ?? "");
+}
+
+/** Removes the oldest rotated file; answers how long it was, 0: there is none. */
+function dropOldest(path: string): number {
+  for (let n = KEPT_FILES; n >= 1; n--) {
+    const size = statSync(`${path}.${n}`, { throwIfNoEntry: false })?.size;
+    if (size === undefined) continue;
+    rmSync(`${path}.${n}`, { force: true });
+    rmSync(`${path}.${n}.times`, { force: true });
+    if (size > 0) return size;
+  }
+  return 0;
+}
+
+/** The end of the file from the first whole line on. */
+function lastLines(path: string, size: number): Buffer {
+  const fd = openSync(path, "r");
+  try {
+    const chunk = Buffer.allocUnsafe(Math.min(TAIL_BYTES, size));
+    const count = readSync(fd, chunk, 0, chunk.length, size - chunk.length);
+    const read = chunk.subarray(0, count);
+    return count === size ? read : read.subarray(read.indexOf(10) + 1);
+  } finally {
+    closeSync(fd);
   }
 }
 

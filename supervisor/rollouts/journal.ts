@@ -23,7 +23,7 @@ export interface Journal {
   readonly feed: Feed<OwlEvent>;
 }
 
-const LOUD = /\.(crashed|crashLooping|failed|killed|leftOver|hung|overMemory|unhealthy)$/;
+const LOUD = /\.(crashed|crashLooping|failed|killed|leftOver|hung|overMemory|unhealthy|dropped)$/;
 
 export function createJournal(store: Store, clock: Clock, log: Logger): Journal {
   const feed = createFeed<OwlEvent>();

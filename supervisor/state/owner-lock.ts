@@ -20,7 +20,7 @@ export function takeOwnerLock(state: string, pid: number): OwnerLock {
     database = new DatabaseSync(file);
     database.exec("PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
     chmodSync(file, 0o600);
-    writeFileSync(pidFile, `${pid}\n`);
+    writePid(pidFile, pid);
   } catch (error) {
     database?.close();
     throw refusal(state, pidFile, asError(error));
@@ -43,6 +43,15 @@ function refusal(state: string, pidFile: string, error: Error): OwlError {
     next: "Make it writable for this user, free some space, or choose another place with OWL_HOME.",
     cause: error,
   });
+}
+
+/** For the second one's sentence only: a full disk is no reason not to run. */
+function writePid(file: string, pid: number): void {
+  try {
+    writeFileSync(file, `${pid}\n`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+  }
 }
 
 function readPid(file: string): number | null {

@@ -5,12 +5,16 @@
 import { chmodSync, existsSync, readFileSync, renameSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { asError, OwlError } from "../../config/errors.ts";
+import { createWaitingWrites, type Write } from "./waiting-writes.ts";
 
 const FORMAT = 1;
 /** At the start another process may hold the file: whoever reads it first after a kill puts its log in order. */
 const OPEN_WAIT_MS = 10_000;
 const BUSY_WAIT_MS = 2_000;
 const KEEP_EVENTS = 20_000;
+const TRIM_EVERY = 1_000;
+const upsert = (table: string, key: string, value: string): string =>
+  `INSERT INTO ${table} (${key}, ${value}) VALUES (?, ?) ON CONFLICT (${key}) DO UPDATE SET ${value} = excluded.${value}`;
 const TABLES = {
   counter: "name",
   instance: "id",
@@ -51,6 +55,8 @@ export interface Store {
   failing(): string | null;
   /** Tries again what could not be written; true when all is on disk. */
   retry(): boolean;
+  /** Events let go since this was asked last, because too many waited to be written. */
+  takeDropped(): number;
   close(): void;
 }
 
@@ -68,6 +74,14 @@ export function openStore(file: string, stamp: string, openWaitMs = OPEN_WAIT_MS
   try {
     return { store: readStore(file, openWaitMs), setAside: null };
   } catch (error) {
+    if (isFull(error) && existsSync(file)) {
+      try {
+        // Its index in memory, where otherwise a file beside it would have to grow.
+        return { store: readStore(file, openWaitMs, true), setAside: null };
+      } catch {
+        throw unusable(file, asError(error));
+      }
+    }
     if (!isUnfit(error)) throw unusable(file, asError(error));
     const reason = asError(error).message;
     const path = `${file.replace(/owl\.sqlite$/, "")}owl.sqlite.damaged-${stamp}`;
@@ -82,6 +96,14 @@ class Unfit extends Error {}
 
 /** SQLite's primary result codes that tell of a file's content: ERROR (other tables than ours), CORRUPT, NOTADB. */
 const UNFIT_CODES: readonly number[] = [1, 11, 26];
+
+/** IOERR, FULL, CANTOPEN. */
+const FULL_CODES: readonly number[] = [10, 13, 14];
+
+function isFull(error: unknown): boolean {
+  const { errcode } = error as { readonly errcode?: unknown };
+  return typeof errcode === "number" && FULL_CODES.includes(errcode & 0xff);
+}
 
 function isUnfit(error: unknown): boolean {
   if (error instanceof Unfit || error instanceof SyntaxError) return true;
@@ -99,8 +121,8 @@ function unusable(file: string, error: Error): OwlError {
   });
 }
 
-function readStore(file: string, waitMs: number): Store {
-  const database = openDatabase(file, waitMs);
+function readStore(file: string, waitMs: number, alone = false): Store {
+  const database = openDatabase(file, waitMs, alone);
   try {
     return createStore(database);
   } catch (error) {
@@ -110,17 +132,20 @@ function readStore(file: string, waitMs: number): Store {
   }
 }
 
-function openDatabase(file: string, waitMs: number): DatabaseSync {
+function openDatabase(file: string, waitMs: number, alone: boolean): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: waitMs });
   try {
     chmodSync(file, 0o600);
+    if (alone) database.exec("PRAGMA locking_mode = EXCLUSIVE");
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
     const check = database.prepare("PRAGMA quick_check").get() as { quick_check?: string } | undefined;
     if (check?.quick_check !== "ok") throw new Unfit(`it is damaged (${check?.quick_check ?? "no answer"})`);
     const { user_version: found } = database.prepare("PRAGMA user_version").get() as { user_version: number };
     if (found > FORMAT) throw new Unfit(`it is of a newer version of Owl (format ${found}, this one knows ${FORMAT})`);
     database.exec(readFileSync(new URL("./schema.sql", import.meta.url), "utf8"));
-    database.exec(`PRAGMA user_version = ${FORMAT}; PRAGMA busy_timeout = ${BUSY_WAIT_MS}`);
+    // Not written over by itself: a full disk must not keep what is there from being read.
+    if (found !== FORMAT) database.exec(`PRAGMA user_version = ${FORMAT}`);
+    database.exec(`PRAGMA busy_timeout = ${BUSY_WAIT_MS}`);
     return database;
   } catch (error) {
     database.close();
@@ -134,11 +159,10 @@ function createStore(database: DatabaseSync): Store {
   const counters = new Map<string, number>();
   const statements = new Map<string, StatementSync>();
   const last = { event: maximum("event", "id"), rollout_event: maximum("rollout_event", "seq") };
-  /** Writes that did not get through, in order. */
-  let waiting: { readonly sql: string; readonly values: readonly (string | number)[] }[] = [];
+  const waiting = createWaitingWrites();
   let failure: string | null = null;
   /** Writes of the transaction that is open, to be done again when it cannot be kept. */
-  let together: { readonly sql: string; readonly values: readonly (string | number)[] }[] | null = null;
+  let together: Write[] | null = null;
   let sinceTrim = 0;
 
   for (const table of ["instance", "rollout", "proxy", "service", "fact"] as const) {
@@ -159,23 +183,43 @@ function createStore(database: DatabaseSync): Store {
     statement.run(...values);
   }
 
-  function write(sql: string, ...values: (string | number)[]): void {
+  function perform(write: Write): void {
+    if (write.kind === "forget") run("DELETE FROM rollout_event WHERE rollout = ?", [write.rollout]);
+    else if (write.kind === "event") {
+      const { id, rollout, doc } = write;
+      if (write.table === "event") run("INSERT OR REPLACE INTO event VALUES (?, ?)", [id, doc]);
+      else run("INSERT OR REPLACE INTO rollout_event VALUES (?, ?, ?)", [id, rollout, doc]);
+    } else performDocument(write.table as keyof typeof TABLES, write.key);
+  }
+
+  function performDocument(table: keyof typeof TABLES, key: Key): void {
+    const column = TABLES[table];
+    if (table === "counter") {
+      run(upsert(table, column, "value"), [key, counters.get(String(key)) ?? 0]);
+      return;
+    }
+    const doc = tableOf(table).get(key);
+    if (doc === undefined) run(`DELETE FROM ${table} WHERE ${column} = ?`, [key]);
+    else run(upsert(table, column, "doc"), [key, JSON.stringify(doc)]);
+  }
+
+  function write(one: Write): void {
     if (failure !== null) {
-      waiting.push({ sql, values });
+      waiting.add(one);
       return;
     }
     try {
-      together?.push({ sql, values });
-      run(sql, values);
+      together?.push(one);
+      perform(one);
     } catch (error) {
       failure = asError(error).message;
-      if (together === null) waiting.push({ sql, values });
+      if (together === null) waiting.add(one);
       else giveUpTogether();
     }
   }
 
   function giveUpTogether(): void {
-    waiting.push(...(together ?? []));
+    for (const one of together ?? []) waiting.add(one);
     together = null;
     if (database.isTransaction) database.exec("ROLLBACK");
   }
@@ -209,6 +253,18 @@ function createStore(database: DatabaseSync): Store {
     }
   }
 
+  /** The oldest events go. Tried again after the next so many when it does not get through. */
+  function trim(): void {
+    if (failure !== null) return;
+    sinceTrim = 0;
+    try {
+      run("DELETE FROM event WHERE id <= ?", [last.event - KEEP_EVENTS]);
+    } catch (error) {
+      failure = asError(error).message;
+      if (together !== null) giveUpTogether();
+    }
+  }
+
   function tableOf(table: Keyed): Map<Key, unknown> {
     const found = memory.get(table);
     if (found === undefined) throw new Error(`unknown table ${table}`);
@@ -217,19 +273,17 @@ function createStore(database: DatabaseSync): Store {
 
   function setCounter(name: string, value: number): void {
     counters.set(name, value);
-    write("INSERT INTO counter VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", name, value);
+    write({ kind: "document", table: "counter", key: name });
   }
 
   return {
     all: <T>(table: Keyed) => tableOf(table) as ReadonlyMap<Key, T>,
     put(table, key, doc) {
       tableOf(table).set(key, doc);
-      const column = TABLES[table];
-      const sql = `INSERT INTO ${table} (${column}, doc) VALUES (?, ?) ON CONFLICT (${column}) DO UPDATE SET doc = excluded.doc`;
-      write(sql, key, JSON.stringify(doc));
+      write({ kind: "document", table, key });
     },
     remove(table, key) {
-      if (tableOf(table).delete(key)) write(`DELETE FROM ${table} WHERE ${TABLES[table]} = ?`, key);
+      if (tableOf(table).delete(key)) write({ kind: "document", table, key });
     },
     next(counter) {
       const value = (counters.get(counter) ?? 0) + 1;
@@ -242,18 +296,11 @@ function createStore(database: DatabaseSync): Store {
     },
     append(table, id, doc, rollout) {
       last[table] = Math.max(last[table], id);
-      if (table === "rollout_event") {
-        write("INSERT OR REPLACE INTO rollout_event VALUES (?, ?, ?)", id, rollout ?? "", JSON.stringify(doc));
-        return;
-      }
-      write("INSERT OR REPLACE INTO event VALUES (?, ?)", id, JSON.stringify(doc));
-      if (++sinceTrim >= 1_000) {
-        sinceTrim = 0;
-        write("DELETE FROM event WHERE id <= ?", last.event - KEEP_EVENTS);
-      }
+      write({ kind: "event", table, id, rollout: rollout ?? "", doc: JSON.stringify(doc) });
+      if (table === "event" && ++sinceTrim >= TRIM_EVERY) trim();
     },
     removeEvents(rollout) {
-      write("DELETE FROM rollout_event WHERE rollout = ?", rollout);
+      write({ kind: "forget", rollout });
     },
     read<T>(table: "event" | "rollout_event", filter: { readonly rollout?: string; readonly limit?: number } = {}) {
       const limit = filter.limit ?? -1;
@@ -263,7 +310,10 @@ function createStore(database: DatabaseSync): Store {
           : database
               .prepare("SELECT doc FROM (SELECT id, doc FROM event ORDER BY id DESC LIMIT ?) ORDER BY id")
               .all(limit);
-      return rows.map((row) => JSON.parse(String(row.doc)) as T);
+      const stored = rows.map((row) => JSON.parse(String(row.doc)) as T);
+      const unwritten = waiting.events(table).filter((one) => table === "event" || one.rollout === filter.rollout);
+      const all = [...stored, ...unwritten.map(({ doc }) => JSON.parse(doc) as T)];
+      return limit < 0 ? all : all.slice(-limit);
     },
     lastId: (table) => last[table],
     atomically,
@@ -281,9 +331,9 @@ function createStore(database: DatabaseSync): Store {
       if (failure === null) return true;
       try {
         database.exec("BEGIN IMMEDIATE");
-        for (const { sql, values } of waiting) run(sql, values);
+        for (const one of waiting.all()) perform(one);
         database.exec("COMMIT");
-        waiting = [];
+        waiting.clear();
         failure = null;
         return true;
       } catch (error) {
@@ -292,6 +342,7 @@ function createStore(database: DatabaseSync): Store {
         return false;
       }
     },
+    takeDropped: waiting.takeDropped,
     close() {
       database.close();
     },

@@ -76,6 +76,7 @@ export function openMemoryStore(disk: PaperDisk, touch: () => void): Store {
     sync: () => undefined,
     failing: () => null,
     retry: () => true,
+    takeDropped: () => 0,
     close: () => undefined,
   };
 }

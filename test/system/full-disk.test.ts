@@ -1,8 +1,9 @@
-// A disk that is full when owld starts: a small file system of the test's own (root, mount). One sentence, the next step,
-// exit code 1, nothing left running; and once there is space, the next start finds nothing in its way.
+// A disk that is full when owld starts: a small file system of the test's own (root, mount). Where nothing is on record:
+// one sentence, the next step, exit code 1, nothing left running; where something is, it goes on from what can be read.
+// Once there is space, nothing is in the way.
 
 import { execFile, execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -54,6 +55,16 @@ function start() {
   return { child, exited, words };
 }
 
+/** Writes to it until the disk is full. */
+function fill(file: string): void {
+  const page = Buffer.alloc(4_096);
+  try {
+    for (;;) appendFileSync(file, page);
+  } catch (error) {
+    expect((error as NodeJS.ErrnoException).code).toBe("ENOSPC");
+  }
+}
+
 const status = () =>
   new Promise<Status | null>((resolve) => {
     const env = { PATH: process.env.PATH ?? "", OWL_HOME: home };
@@ -84,6 +95,34 @@ test.each([
     return (await status())?.state === "steady";
   });
   expect((await status())?.warnings).toEqual([]);
+  second.child.kill("SIGTERM");
+  expect(await second.exited).toEqual([0, null]);
+});
+
+test("a killed owld goes on with what runs though not one byte can be written", async () => {
+  execFileSync("mount", ["-o", "remount,size=20m", join(base, "disk")]);
+  const first = start();
+  await poll(async () => (await status())?.state === "steady");
+  const before = await status();
+  const filler = join(base, "disk/filler");
+  fill(filler);
+  first.child.kill("SIGKILL");
+  await first.exited;
+  // Without the index of its log too, as after a reboot.
+  rmSync(join(home, "state/owl.sqlite-shm"), { force: true });
+  fill(filler);
+  const second = start();
+  await poll(async () => (await status())?.state === "steady");
+  const pidsOf = (now: Status | null) => now?.services[0]?.instances.map(({ pid }) => pid);
+  expect(pidsOf(await status())).toEqual(pidsOf(before));
+  expect((await status())?.warnings.join()).toContain("cannot be written");
+  process.kill(pidsOf(before)?.[0] ?? 0, "SIGKILL");
+  await poll(async () => {
+    const now = await status();
+    return now?.state === "steady" && pidsOf(now)?.[0] !== pidsOf(before)?.[0];
+  });
+  rmSync(filler);
+  await poll(async () => (await status())?.warnings.length === 0);
   second.child.kill("SIGTERM");
   expect(await second.exited).toEqual([0, null]);
 });

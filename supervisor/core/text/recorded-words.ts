@@ -126,6 +126,10 @@ export const recordedWords = {
       `${id} (pid ${pid}) had no record and is adopted by its mark.`,
       `${id}(pid ${pid})은(는) 기록이 없어 표시로 알아보고 이어받았습니다.`,
     ],
+    logDropped: (id: string, size: string) => [
+      `${size} of the oldest lines in the log of ${id} were let go: it grew faster than it is kept, or the disk is full.`,
+      `${id}의 로그에서 가장 오래된 ${size}을(를) 버렸습니다. 보관하는 것보다 빨리 늘어나거나 디스크가 찼습니다.`,
+    ],
     leftOver: (id: string, pid: number, command: string) => [
       `${id} is gone but left process ${pid} (${command}) behind.`,
       `${id}은(는) 끝났지만 프로세스 ${pid}(${command})을(를) 남겼습니다.`,

@@ -87,6 +87,20 @@ test("only so many files are kept", async () => {
   expect(texts(await read(logs))[0]).toBe("line 800");
 });
 
+test("a log that grows faster than it is copied keeps its last lines where it lies, and says so", async () => {
+  const { logs, path, write, directory } = setup();
+  write("web-1", "old\n".repeat(300));
+  await logs.rotate();
+  write("web-1", Array.from({ length: 100_000 }, (_, n) => `line ${n}\n`).join(""));
+  logs.bound();
+  const [first, ...rest] = texts(await read(logs));
+  expect(first).toMatch(/KiB were let go/);
+  expect(rest.at(-1)).toBe("line 99999");
+  expect(rest.every((line) => /^line \d+$/.test(line))).toBe(true);
+  expect(statSync(path("web-1")).size).toBeLessThan(270_000);
+  expect(readdirSync(directory).filter((name) => name.includes(".log."))).toEqual([]);
+});
+
 test("a line cut by a rotation is whole again when read", async () => {
   const { logs, write } = setup();
   write("web-1", `${"a".repeat(2_000)}|`);
