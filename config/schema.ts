@@ -22,6 +22,7 @@ import {
   umask,
   whole,
 } from "./leaves.ts";
+import { describeSchema } from "./meanings.ts";
 
 const path = text("a path");
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH"] as const;
@@ -217,5 +218,7 @@ export type OwlYamlService = z.output<typeof service>;
 
 /** JSON Schema of owl.yaml, for editors (`owlctl config schema`). */
 export function owlYamlJsonSchema(): Record<string, unknown> {
-  return { title: "owl.yaml", ...z.toJSONSchema(owlYaml, { io: "input" }) };
+  const schema = { title: "owl.yaml", ...z.toJSONSchema(owlYaml, { io: "input" }) };
+  describeSchema(schema as Parameters<typeof describeSchema>[0]);
+  return schema;
 }

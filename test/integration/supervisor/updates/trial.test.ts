@@ -8,6 +8,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   readlinkSync,
   realpathSync,
   rmSync,
@@ -29,11 +30,18 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 /** A release whose `node` is this shell script. */
-function release(version: string, node: string) {
+function release(version: string, node: string, limits = { seconds: 40, kib: 1_048_576 }) {
   const path = join(home, "releases", version);
   mkdirSync(join(path, "runtime/bin"), { recursive: true });
   mkdirSync(join(path, "supervisor"));
   for (const name of ["owld", "trial"]) cpSync(join(ROOT, "supervisor", name), join(path, "supervisor", name));
+  // Its own bounds are 40 s and 1 GiB: too long and too much for a test.
+  const trial = readFileSync(join(path, "supervisor/trial"), "utf8");
+  const small = trial.replace(/^trial_limit_s=\d+$/m, `trial_limit_s=${limits.seconds}`);
+  writeFileSync(
+    join(path, "supervisor/trial"),
+    small.replace(/^trial_limit_kib=\d+$/m, `trial_limit_kib=${limits.kib}`),
+  );
   writeFileSync(join(path, "runtime/bin/node"), `#!/bin/sh\n${node}\n`);
   chmodSync(join(path, "runtime/bin/node"), 0o755);
   writeFileSync(join(path, "package.json"), "{}");
@@ -54,9 +62,12 @@ const paths = () => homePaths(home);
 const OLD = 'echo "old: $*"; exit 0';
 const tried = (ends: readonly string[]) => expect(readTrial(paths())).toMatchObject({ starts: 3, ends });
 
-function onTrial(node: string): { from: { version: string; path: string }; to: { version: string; path: string } } {
+function onTrial(
+  node: string,
+  limits?: Parameters<typeof release>[2],
+): { from: { version: string; path: string }; to: { version: string; path: string } } {
   const from = release("1.0.0", OLD);
-  const to = release("1.1.0", node);
+  const to = release("1.1.0", node, limits);
   symlinkSync(from.path, join(home, "current"));
   beginTrial(paths(), from, to);
   switchCurrent(paths(), to.path);
@@ -74,6 +85,21 @@ test.each([
   expect(readlinkSync(join(home, "current"))).toBe(from.path);
   tried([end, end, end]);
   expect(err).toContain("takes over again");
+});
+
+test.each([
+  ["hangs", "exec sleep 60", { seconds: 1, kib: 1_048_576 }, "was not up within 1 s"],
+  [
+    "eats memory",
+    "x=$(head -c 80000000 /dev/zero | tr '\\0' a); sleep 60",
+    { seconds: 60, kib: 40_000 },
+    "took more than 1 GiB of memory",
+  ],
+])("an owld that %s is ended and undone like one that throws", async (_, node, limits, end) => {
+  const { from } = onTrial(node, limits);
+  expect(await launch()).toMatchObject({ code: 0, out: expect.stringMatching(/^old: /) });
+  expect(readlinkSync(join(home, "current"))).toBe(from.path);
+  tried([end, end, end]);
 });
 
 test("without a link before, none is left, and the code before it starts all the same", async () => {
