@@ -30,7 +30,7 @@ export function findWrapper(command: readonly string[]): Wrapper | null {
   }
   if (PACKAGE_RUNNERS.includes(name)) return { kind: "packageRunner", name, script: scriptOf(rest.slice(1)) };
   if (!SHELLS.includes(name)) return null;
-  const flag = rest.findIndex((word, index) => index > 0 && /^-[a-z]*c[a-z]*$/.test(word));
+  const flag = rest.findIndex((word, index) => index > 0 && /^-[a-z]+$/.test(word) && word.includes("c"));
   const script = flag < 0 ? null : rest[flag + 1];
   if (script === null || script === undefined || endsInExec(script)) return null;
   return { kind: "shell", name: `${name} -c`, script };

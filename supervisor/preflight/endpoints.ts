@@ -28,7 +28,7 @@ async function askModels(
   apiKey: string | null,
   clock: Clock,
 ): Promise<EndpointFact> {
-  const url = `${baseUrl.replace(/\/+$/, "")}/models`;
+  const url = `${baseUrl.replace(/\/{1,9}$/, "")}/models`;
   // A URL may carry a password of its own: it is asked with it and shown without.
   const what = url.replace(/\/\/[^/@]*@/, "//");
   const bound = new AbortController();

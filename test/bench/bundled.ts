@@ -15,10 +15,10 @@ export interface Bundled {
 /** One account makes all the load here. */
 const LIMITS = "limits: {turns: 1000000, eventStreams: 1000000, statementsPerMinute: 1000000}";
 
-export async function startBundled(yaml = ""): Promise<Bundled> {
+export async function startBundled(yaml = "", limits = LIMITS): Promise<Bundled> {
   const model = await startModelEndpoint();
   const product = await createProduct({
-    yaml: () => `model: {baseUrl: "${model.baseUrl}", apiKey: x, name: stub}\n${LIMITS}\n${yaml}`,
+    yaml: () => `model: {baseUrl: "${model.baseUrl}", apiKey: x, name: stub}\n${limits}\n${yaml}`,
   });
   product.start();
   const caller = createCaller(product.port);

@@ -12,6 +12,7 @@ import { benchProxy } from "./proxy/run.ts";
 import { instancesBench } from "./rows/instances.ts";
 import { leakBench } from "./rows/leak.ts";
 import { longRestartBench } from "./rows/long-restart.ts";
+import { neighboursBench } from "./rows/neighbours.ts";
 import { crashesBench, productBench } from "./rows/product.ts";
 import { rolloversBench } from "./rows/rollovers.ts";
 import { streamsBench } from "./rows/streams.ts";
@@ -26,6 +27,7 @@ const BENCHES: readonly Bench[] = [
   streamsBench,
   leakBench,
   instancesBench,
+  neighboursBench,
   millionJobsBench,
   rolloutsBench,
   pm2Bench,

@@ -17,6 +17,8 @@ export interface Answer {
 
 export interface Sending {
   readonly body?: unknown;
+  /** A recording, sent as it is. */
+  readonly raw?: Buffer;
   readonly key?: string;
   readonly timeoutMs?: number;
 }
@@ -27,7 +29,8 @@ export interface Caller {
   /** Repeats until there is an answer that is not 5xx, or until `giveUpAt`. For reads, and for writes with a key. */
   insist(method: string, path: string, sending: Sending, giveUpAt: number): Promise<Answer>;
   cookie(): string;
-  signIn(): Promise<boolean>;
+  /** As the administrator, unless another is named. */
+  signIn(name?: string, password?: string): Promise<boolean>;
   close(): void;
 }
 
@@ -37,10 +40,13 @@ export function createCaller(port: number): Caller {
 
   function once(method: string, path: string, sending: Sending = {}): Promise<Answer> {
     const sentAt = systemClock.now();
-    const payload = sending.body === undefined ? null : Buffer.from(JSON.stringify(sending.body));
+    const json = sending.body === undefined ? null : Buffer.from(JSON.stringify(sending.body));
+    const payload = sending.raw ?? json;
     const headers = {
       cookie,
-      ...(payload ? { "content-type": "application/json", "content-length": payload.length } : {}),
+      ...(payload
+        ? { "content-type": sending.raw ? "audio/wav" : "application/json", "content-length": payload.length }
+        : {}),
       ...(sending.key ? { "idempotency-key": sending.key } : {}),
     };
     return new Promise((resolve) => {
@@ -85,8 +91,8 @@ export function createCaller(port: number): Caller {
       }
     },
     cookie: () => cookie,
-    async signIn() {
-      const answer = await once("POST", "/api/session", { body: { name: "admin", password: PASSWORD } });
+    async signIn(name = "admin", password = PASSWORD) {
+      const answer = await once("POST", "/api/session", { body: { name, password } });
       return answer.status !== null && answer.status < 300;
     },
     close: () => agent.destroy(),

@@ -25,7 +25,7 @@ type Answer =
 
 /** Asks that endpoint. */
 export function createEndpointEngine(options: EndpointOptions, clock: Clock): Engine {
-  const url = `${options.baseUrl.replace(/\/+$/, "")}/audio/transcriptions`;
+  const url = `${options.baseUrl.replace(/\/{1,9}$/, "")}/audio/transcriptions`;
   const where = new URL(url).host;
 
   async function ask(request: SegmentRequest): Promise<Answer> {

@@ -3,9 +3,12 @@
 
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { OwlEvent } from "../../../config/control-api.ts";
 import { systemClock } from "../../../config/system-time.ts";
+import { createCaller } from "../caller.ts";
 import type { Disturbances } from "../disturbances.ts";
 import type { JumpingClock } from "../jumping-clock.ts";
+import { flood, makeMember } from "../load/floods.ts";
 import { type FaultName, isWithin, type PlannedFault } from "../plan/schedule.ts";
 import { backendsOf, databasePids, type Found, isAlive, postmasterPid, processesOf, signalPid } from "../processes.ts";
 import type { Product } from "../product.ts";
@@ -218,6 +221,27 @@ export function createInjector(deps: InjectorDeps): Injector {
     await deps.clock.jumpTo(offsetS);
   }
 
+  /** A member floods. Everybody else's work goes on as ever, and nobody is taken for hung for being busy. */
+  async function makeDisorder(fault: PlannedFault): Promise<void> {
+    const admin = createCaller(port);
+    if (!(await admin.signIn())) return admin.close();
+    const member = await makeMember(admin, port, "mina").finally(() => admin.close());
+    noted(fault, {});
+    const from = systemClock.now();
+    const ending = new AbortController();
+    const flooding = flood(member, join(home, "recordings/archive"), ending.signal);
+    await systemClock.sleep(fault.holdMs);
+    ending.abort();
+    timeline.note(`fault ${fault.n} disorder over`, await flooding);
+    member.close();
+    const others = disturbances.touching(["worker", "database", "supervisor", "requests"], from, systemClock.now());
+    if (others.length > 0) return;
+    const told = (await product.ctl("events", "-n", "1000", "--json")).stdout.split("\n").filter((line) => line !== "");
+    for (const event of told.map((line) => JSON.parse(line) as OwlEvent))
+      if (event.type === "instance.hung" && Date.parse(event.at) >= from)
+        timeline.violation("an instance was taken for hung while a member flooded", { ...event });
+  }
+
   const within = createWithin({ ...deps, home, until, noted, loseWorker, isLastWeb });
 
   async function injectProcess(fault: PlannedFault, kind: Found["kind"]): Promise<void> {
@@ -301,6 +325,7 @@ export function createInjector(deps: InjectorDeps): Injector {
       if (fault.name === "disk-full") await fillDisk(fault);
       else if (fault.name === "slow-disk") await slowDown(fault);
       else if (fault.name === "clock-jump") await jumpClock(fault);
+      else if (fault.name === "disorder") await makeDisorder(fault);
       else if (isWithin(fault.name) && (kind === "web" || kind === "worker")) await within.inject(fault, kind);
       else if (kind !== undefined) await injectProcess(fault, kind);
       else await injectDatabase(fault);

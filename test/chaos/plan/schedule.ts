@@ -38,6 +38,8 @@ export const FAULTS = {
   "disk-full": { weight: 1, hold: [2_000, 8_000] },
   "slow-disk": { weight: 1, hold: [4_000, 15_000] },
   "clock-jump": { weight: 1 },
+  /** Another member floods, in every way at once. It excuses nothing. */
+  disorder: { weight: 1, hold: [20_000, 60_000] },
 } as const satisfies Record<string, FaultKind>;
 
 export type FaultName = keyof typeof FAULTS;

@@ -33,6 +33,6 @@ export function isNumberColumn(rows: readonly (readonly string[])[], column: num
 /** The figure a cell shows, or null. */
 export function numberOf(text: string): number | null {
   const plain = text.trim().replace(/(?<=\d),(?=\d{3})/g, "");
-  if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s?%?$/i.test(plain)) return null;
+  if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s?%?$/i.test(plain)) return null;
   return Number.parseFloat(plain);
 }
