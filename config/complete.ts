@@ -126,6 +126,10 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
       keep: raw.deploy?.keep ?? DEFAULTS.deploy.keep,
       sizeBytes: raw.deploy?.size ?? DEFAULTS.deploy.sizeBytes,
       beforeMs: raw.deploy?.beforeTimeout ?? DEFAULTS.deploy.beforeMs,
+      share: {
+        part: raw.deploy?.share ?? DEFAULTS.deploy.share.part,
+        ms: raw.deploy?.shareFor ?? DEFAULTS.deploy.share.ms,
+      },
     },
     retention,
     heartbeat,

@@ -98,6 +98,8 @@ interface DeployConfig {
   readonly sizeBytes: number;
   /** How long one command of `before` may take. */
   readonly beforeMs: number;
+  /** The part of the clients a new one gets first, and for how long; part 0: it gets all at once. */
+  readonly share: { readonly part: number; readonly ms: number };
 }
 
 export interface TurnConfig {

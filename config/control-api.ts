@@ -172,6 +172,8 @@ export interface DeployRequest {
   readonly directory?: string;
   /** One that lies here, or "before": the one that stood before the one in force. */
   readonly release?: string;
+  /** The part of the clients it gets first; absent: as owl.yaml says. */
+  readonly share?: number;
 }
 
 /** A release of a team's own code. GET /v1/deploys, newest first. */

@@ -35,6 +35,17 @@ export interface ProxyRoute {
   readonly upstreams: readonly ProxyUpstream[];
   /** Set: every request of this route gets a 503 page with Retry-After (web is out for a migration). */
   readonly closed: { readonly retryAfterS: number; readonly reason: string } | null;
+  /** Set: these upstreams get that part of the clients alone, the others the rest. Absent: everybody is for all. */
+  readonly share?: ProxyShare;
+}
+
+interface ProxyShare {
+  /** The rollout's id: a client's cookie counts for this one alone. */
+  readonly name: string;
+  /** 0 to 1. */
+  readonly part: number;
+  /** Ids of the new ones. */
+  readonly upstreams: readonly string[];
 }
 
 export interface RoutingTable {

@@ -170,6 +170,8 @@ export const owlYaml = z
         keep: whole(1, 1_000),
         size,
         beforeTimeout: duration,
+        share: percentage,
+        shareFor: duration,
       })
       .partial(),
     heartbeat: z.strictObject({ interval: duration, stalledAfter: duration }).partial(),

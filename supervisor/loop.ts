@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import type { Config, ServiceConfig } from "../config/config.ts";
 import { createLoop, type Running } from "../config/running.ts";
 import type { Clock } from "../config/time.ts";
+import { isSharing } from "./core/confirm.ts";
 import { decide } from "./core/decide.ts";
 import { type Instance, isLiving, PROXY } from "./core/instance.ts";
 import type { RoutedService } from "./core/routing-table.ts";
@@ -121,10 +122,14 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
 
   function routed(): readonly RoutedService[] {
     const closed = parts.closed();
+    const facts = rollouts.facts();
+    const sharing = facts?.share !== undefined && isSharing(world());
+    const share = sharing ? { share: { rollout: facts.id, part: facts.share.part } } : {};
     return parts.config().services.map((service) => ({
       name: service.name,
       routes: service.routes,
       closed: service.bundled ? closed : null,
+      ...share,
     }));
   }
 

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import type { DeployRequest, Rollout, RolloutPlan } from "../../config/control-api.ts";
 import { OwlError } from "../../config/errors.ts";
 import { durationArgument } from "../arguments.ts";
@@ -12,6 +12,7 @@ import { ROUTES } from "../routes.ts";
 import { showPlan } from "../show-plan.ts";
 
 interface Options {
+  readonly share?: number;
   readonly plan?: boolean;
   readonly timeout?: number;
   readonly detach?: boolean;
@@ -25,6 +26,11 @@ export function register(program: Command, deps: CommandDeps): void {
     .command("deploy")
     .description(t.about)
     .argument("<what...>", t.what)
+    .option("--share <percentage>", t.share, (value) => {
+      const part = /^(\d{1,2})%$/.exec(value)?.[1];
+      if (part === undefined) throw new InvalidArgumentError(t.badShare(value));
+      return Number(part) / 100;
+    })
     .option("--plan", t.plan)
     .option("--timeout <duration>", text.help.timeout, durationArgument(text))
     .option("--detach", text.help.detach)
@@ -34,7 +40,7 @@ export function register(program: Command, deps: CommandDeps): void {
       text.examples([
         "owlctl deploy .",
         "owlctl deploy web build/web.tar.gz --plan",
-        "owlctl deploy web v1.4.2",
+        "owlctl deploy web v1.4.2 --share 10%",
         "owlctl rollback web",
       ]),
     )
@@ -47,6 +53,7 @@ async function deploy(what: readonly string[], options: Options, deps: CommandDe
   const request: DeployRequest = {
     services: what.slice(0, -1),
     ...sourceOf(source, deps.cwd),
+    ...(options.share === undefined ? {} : { share: options.share }),
   };
   const client = deps.client();
   if (options.plan) return showPlan(await client.send<RolloutPlan>("POST", ROUTES.planDeploy, request), options, deps);

@@ -12,9 +12,17 @@ export const deployWords = {
       "[SERVICE] and a directory, an archive or a git ref (default: all of your own services)",
       "[서비스]와 디렉터리, 아카이브 또는 git ref(기본: 자체 서비스 모두)",
     ],
+    share: [
+      "give it this part of the clients first (10%; 0%: all at once), as deploy.share in owl.yaml",
+      "먼저 클라이언트의 이만큼만 맡김(10%; 0%: 한 번에 모두), owl.yaml의 deploy.share와 같음",
+    ],
     plan: [
       "only show the steps and the time; nothing is copied (exit 10: there are changes)",
       "단계와 시간만 보여 주고 복사하지 않음(종료 코드 10: 바뀔 것이 있음)",
+    ],
+    badShare: (value: string) => [
+      `${value} is no percentage such as 10% (0% to 99%).`,
+      `${value}은(는) 10%와 같은 백분율(0%~99%)이 아닙니다.`,
     ],
     oneSource: [
       "Say one thing to deploy: owlctl deploy [SERVICE] DIR|ARCHIVE|GIT-REF",

@@ -172,6 +172,7 @@ export const deployRequest: z.ZodType<api.DeployRequest> = z
       .describe("commit, branch or tag of the checkout in the first service's source, or in `directory`"),
     directory: z.string().startsWith("/").optional(),
     release: z.string().optional().describe('one that lies here, or "before"'),
+    share: z.number().min(0).max(1).optional().describe("the part of the clients it gets first"),
   })
   .refine(
     ({ path, ref, release }) => [path, ref, release].filter((one) => one !== undefined).length === 1,

@@ -1,5 +1,6 @@
 // A change of what runs must stand before it is final. Pure, and asked again like all of `decide`.
 //
+//   with a share: the first new ones get a part of the clients beside the old ones, for its time; then as without
 //   new one ready and routed -> its old one is set aside: out of the table, alive
 //   every new one of the wave stood `confirmMs` -> the old ones end
 //   a new one exits, fails its check, answers worse; cancelled -> the old ones are back at once, the new ones go
@@ -14,9 +15,38 @@ export function isUndone(rollout: RolloutFacts): boolean {
   return rollout.confirmMs > 0 && (rollout.failure !== null || (rollout.cancelled && !rollout.open));
 }
 
+/** The first new ones have a part of the clients so far: no old one is set aside, none but the first are replaced. */
+export function isSharing(world: World): boolean {
+  const { rollout } = world;
+  const share = rollout?.share;
+  if (rollout === null || share === undefined || isUndone(rollout)) return false;
+  const first = share.first.map((id) => world.instances.find((one) => one.id === id));
+  // Once over it stays so: whoever is set aside, or gone, was so after it.
+  if (first.some((old) => old === undefined || old.wanted === "down" || old.aside)) return false;
+  return !first.every((old) => {
+    const next = old && successorOf(world, old);
+    if (!takesOver(next) || next.readyMs === null || rollout.doubtful.includes(next.id)) return false;
+    return world.nowMs - next.readyMs >= share.ms;
+  });
+}
+
+/** Which of these old ones are replaced first: of each service that gets requests so many as the part asks for. */
+export function firstOfShare(
+  part: number,
+  targets: readonly Pick<Instance, "id" | "service">[],
+  isRouted: (service: string) => boolean,
+): readonly string[] {
+  const services = [...new Set(targets.map(({ service }) => service))].filter(isRouted);
+  return services.flatMap((name) => {
+    const own = targets.filter(({ service }) => service === name);
+    return own.slice(0, Math.ceil(part * own.length)).map(({ id }) => id);
+  });
+}
+
 /** Who is set aside or taken back, and, when the rollout came to nothing, which of its new ones go. */
 export function holdOldOnes(world: World): Action[] {
   const { rollout } = world;
+  const sharing = isSharing(world);
   return world.instances.flatMap((one): Action[] => {
     if (one.wanted === "down" || !isLiving(one)) return [];
     const actions: Action[] = [];
@@ -24,7 +54,13 @@ export function holdOldOnes(world: World): Action[] {
     const undone = rollout !== null && isTarget && isUndone(rollout);
     const next = successorOf(world, one);
     const aside =
-      isTarget && rollout !== null && rollout.confirmMs > 0 && !undone && one.replaceCause !== null && takesOver(next);
+      !sharing &&
+      isTarget &&
+      rollout !== null &&
+      rollout.confirmMs > 0 &&
+      !undone &&
+      one.replaceCause !== null &&
+      takesOver(next);
     if (one.aside !== aside) actions.push({ kind: "aside", instance: one.id, aside });
     if (undone && one.replaceCause !== null) actions.push({ kind: "keep", instance: one.id });
     if (next !== undefined && next.rollout !== null && one.replaceCause === null && mayGo(world, one, next, undone)) {
@@ -47,7 +83,7 @@ function mayGo(world: World, old: Instance, next: Instance, undone: boolean): bo
 export function waveStood(world: World, mayReplaceNext: boolean): boolean {
   const { rollout } = world;
   if (rollout === null || rollout.confirmMs === 0) return true;
-  if (isUndone(rollout)) return false;
+  if (isUndone(rollout) || isSharing(world)) return false;
   const fresh = freshOf(world, rollout);
   if (!fresh.every((one) => hasStood(one, rollout, world.nowMs))) return false;
   const waiting = rollout.targets.some((id) => {
@@ -74,7 +110,8 @@ export function hasStood(one: Instance, rollout: RolloutFacts, nowMs: number): b
   return takesOver(one) && one.readyMs !== null && nowMs - one.readyMs >= rollout.confirmMs;
 }
 
-function takesOver(next: Instance | undefined): next is Instance {
+/** It may get requests in place of an old one. */
+export function takesOver(next: Instance | undefined): next is Instance {
   return next?.state === "ready" && next.routed && next.leaving === null;
 }
 

@@ -5,7 +5,7 @@
 // one place of a rollout is being filled at a time; only a rollout's own new instance is removed when it fails.
 
 import type { MonotonicMs } from "../../config/time.ts";
-import { freshOf, hasStood, holdOldOnes, isUndone, waveStood } from "./confirm.ts";
+import { freshOf, hasStood, holdOldOnes, isSharing, isUndone, takesOver, waveStood } from "./confirm.ts";
 import { admitInstance } from "./connection-budget.ts";
 import { type Instance, isLiving, isServing } from "./instance.ts";
 import type { Action, RolloutFacts, ServiceFacts, World } from "./world.ts";
@@ -122,7 +122,18 @@ function mayLeave(old: Instance, service: ServiceFacts, up: readonly Instance[])
 /** An old one of a rollout whose new ones must stand first ends with its wave. */
 function maySettle(world: World, old: Instance): boolean {
   const { rollout } = world;
-  return rollout?.targets.includes(old.id) !== true || waveStood(world, mayReplaceNext(world, rollout));
+  if (rollout?.targets.includes(old.id) !== true) return true;
+  return waveStood(world, mayReplaceNext(world, rollout) || isAboutToStart(world, rollout));
+}
+
+/** A successor was decided on, and there is room for it. */
+function isAboutToStart(world: World, rollout: RolloutFacts): boolean {
+  return targetsOf(world, rollout).some((one) => {
+    const service = world.services.find(({ name }) => name === one.service);
+    const asked = one.replaceCause !== null && one.wanted === "up" && isLiving(one);
+    if (!asked || service === undefined || world.instances.some(({ replaces }) => replaces === one.id)) return false;
+    return !service.held && !world.paused && mayStart(world, service);
+  });
 }
 
 /** The rollout's new instance that crashed, was not ready in time or answers worse while its old one still stands. */
@@ -158,7 +169,10 @@ function stepRollout(world: World): Action[] {
   const crashed = targets.filter((one) => one.state === "backoff" && one.wanted === "up");
   const up = freshOf(world, rollout);
   const undone = isUndone(rollout) && (standing.length + crashed.length > 0 || up.length === 0);
-  if (!undone && standing.some((one) => one.replaceCause !== null && !one.aside)) return [];
+  const sharing = isSharing(world);
+  const isFilled = (old: Instance): boolean =>
+    old.aside || (sharing && world.instances.some((one) => one.replaces === old.id && takesOver(one)));
+  if (!undone && standing.some((one) => one.replaceCause !== null && !isFilled(one))) return [];
   if (rollout.cancelled && mayEnd && (rollout.confirmMs === 0 || undone)) {
     return leaving.some(isAwaited) || goes ? [] : [{ kind: "end", state: "cancelled" }];
   }
@@ -166,7 +180,9 @@ function stepRollout(world: World): Action[] {
     ? []
     : crashed.filter((one) => one.rollout !== rollout.id && !world.instances.some((next) => next.replaces === one.id));
   if (again.length > 0) return again.map(({ id }): Action => ({ kind: "retry", instance: id, rollout: rollout.id }));
-  const next = standing.find(({ replaceCause }) => replaceCause === null);
+  const mayGo = ({ id }: Instance): boolean => !sharing || rollout.share?.first.includes(id) === true;
+  const next = standing.find((one) => one.replaceCause === null && mayGo(one));
+  if (next === undefined && sharing) return [];
   if (next === undefined) {
     const complete = standing.length + crashed.length === 0 && up.every((one) => hasStood(one, rollout, world.nowMs));
     return mayEnd && leaving.length === 0 && complete ? [{ kind: "end", state: "succeeded" }] : [];

@@ -8,6 +8,8 @@ export interface RoutedService {
   readonly name: string;
   readonly routes: readonly { readonly host: string; readonly path: string; readonly bodyBytes: number | null }[];
   readonly closed: { readonly retryAfterS: number; readonly reason: string } | null;
+  /** The new ones of that rollout get a part of its clients. */
+  readonly share?: { readonly rollout: string; readonly part: number };
 }
 
 /** Ids of the instances that belong into the table now. */
@@ -31,7 +33,22 @@ export function buildTable(
         ? [{ id: instance.id, target: instance.target }]
         : [],
     );
-    return service.routes.map((route) => ({ service: service.name, ...route, upstreams, closed: service.closed }));
+    const { name, closed } = service;
+    const share = shareOf(service, instances, ids);
+    return service.routes.map((route) => ({ service: name, ...route, upstreams, closed, ...share }));
   });
   return { version, routes };
+}
+
+/** Only while both sides have somebody: else whoever is there serves all. */
+function shareOf(
+  { name, share }: RoutedService,
+  instances: readonly Instance[],
+  ids: ReadonlySet<string>,
+): Pick<ProxyRoute, "share"> {
+  if (share === undefined) return {};
+  const own = instances.filter(({ id, service }) => service === name && ids.has(id));
+  const fresh = own.filter(({ rollout }) => rollout === share.rollout).map(({ id }) => id);
+  if (fresh.length === 0 || fresh.length === own.length) return {};
+  return { share: { name: share.rollout, part: share.part, upstreams: fresh } };
 }

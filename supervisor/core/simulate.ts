@@ -188,8 +188,11 @@ function dueMs(instance: Instance, { startMs, drainMs }: Pace, { rollout, nowMs 
   if (wanted === "down")
     return isLiving(instance) ? (instance.signalledMs ?? nowMs) + drainMs : Number.POSITIVE_INFINITY;
   if (state === "starting") return instance.startedMs + startMs;
-  const stoodMs = isOnTrial(rollout, instance) ? (instance.readyMs ?? nowMs) + (rollout?.confirmMs ?? 0) : nowMs;
-  if (state === "ready" && stoodMs > nowMs) return stoodMs;
+  if (state === "ready" && isOnTrial(rollout, instance)) {
+    const instants = [rollout?.confirmMs ?? 0, rollout?.share?.ms ?? 0].map((ms) => (instance.readyMs ?? nowMs) + ms);
+    const next = Math.min(...instants.filter((at) => at > nowMs));
+    if (next < Number.POSITIVE_INFINITY) return next;
+  }
   if (state === "unhealthy" && deadline?.kind === "unhealthy") return deadline.atMs;
   // What was not started again at its time waits for something else.
   return state === "backoff" && deadline !== null && deadline.atMs > nowMs ? deadline.atMs : Number.POSITIVE_INFINITY;

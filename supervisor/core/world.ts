@@ -18,6 +18,15 @@ export interface ServiceFacts {
   readonly configHash: string | null;
 }
 
+export interface Share {
+  /** 0 to 1. */
+  readonly part: number;
+  /** How long the first new ones must stand with it. */
+  readonly ms: number;
+  /** The old ones that are replaced for it; all others wait. */
+  readonly first: readonly string[];
+}
+
 export interface RolloutFacts {
   readonly id: string;
   /** Old instances in the order they go. */
@@ -28,6 +37,8 @@ export interface RolloutFacts {
   readonly open: boolean;
   /** How long a new one must stand before its old one ends; 0: what runs does not change. */
   readonly confirmMs: number;
+  /** A part of the clients goes to the new ones first. */
+  readonly share?: Share;
   /** A new one answers measurably worse than the old ones did. */
   /** New ones whose newest check is not passed: they do not count as standing now. */
   readonly doubtful: readonly string[];

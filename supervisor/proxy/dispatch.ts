@@ -4,6 +4,7 @@
 import type { Clock } from "../../config/time.ts";
 import type { AnswerReason } from "./answers.ts";
 import { type ConnectFailure, exhausted, mayReuseConnection, retryRowFor } from "./core/retry-table.ts";
+import { cookieLine, keptSide, type Side } from "./core/share.ts";
 import type { Counters } from "./counters.ts";
 import { countStatus } from "./counters.ts";
 import type { Log } from "./log.ts";
@@ -17,6 +18,8 @@ export interface RequestFacts {
   readonly requestId: string;
   /** Declared length in bytes; null: chunked, unknown. 0: no body. */
   readonly bodyBytes: number | null;
+  /** Its head, as it goes on: asked for only where clients are kept apart. */
+  readonly head?: () => string;
 }
 
 /** What the engine does when told. */
@@ -64,6 +67,8 @@ export class Dispatch {
   upstream: Upstream | null = null;
   /** Sends begun, for the access log. */
   attempts = 0;
+  /** Header line for the answer that keeps the client on its side; mostly empty. */
+  cookieLine = "";
 
   #route: LiveRoute | null = null;
   #tried: Upstream[] | null = null;
@@ -74,6 +79,7 @@ export class Dispatch {
   #over = false;
   #stream: MovableStream | null = null;
   #stopWaiting: (() => void) | null = null;
+  #side: { readonly of: string; readonly side: Side } | null = null;
 
   constructor(deps: DispatchDeps, facts: RequestFacts, engine: Attempting) {
     this.#deps = deps;
@@ -188,7 +194,7 @@ export class Dispatch {
       this.#answer("bodyTooLarge");
       return true;
     }
-    const upstream = this.#deps.upstreams.pick(route, this.#tried);
+    const upstream = this.#deps.upstreams.pick(route, this.#tried, this.#sideIn(route));
     if (upstream !== null) {
       if (this.#tried !== null) this.#countRetry(upstream, this.#ledger?.at(-1)?.reason ?? "connectFailed");
       this.#send(upstream, mayReuseConnection(this.#facts.method) && this.#facts.bodyBytes === 0);
@@ -198,6 +204,17 @@ export class Dispatch {
     this.#tellLedger("exhausted", "noUpstreamLeft");
     this.#answer(exhausted(this.#failures));
     return true;
+  }
+
+  /** The client's side while a new release gets a part of them. */
+  #sideIn({ share }: LiveRoute): Side | null {
+    if (share === null) return null;
+    const kept = keptSide(this.#facts.head?.() ?? "", share.name);
+    if (kept !== null || this.#side?.of === share.name) return kept ?? this.#side?.side ?? null;
+    const side = share.deal();
+    this.#side = { of: share.name, side };
+    this.cookieLine = cookieLine(share.name, side);
+    return side;
   }
 
   #queue(): void {

@@ -6,6 +6,7 @@ import type { ProxyRoute, ProxyUpstream, RoutingTable, UpstreamCounters } from "
 import type { Clock } from "../../config/time.ts";
 import { pickIndex } from "./core/balance.ts";
 import { matchRoute } from "./core/route-match.ts";
+import { createDealer, type Side } from "./core/share.ts";
 import { type Mark, markFailure } from "./core/upstream-marks.ts";
 import { countLatency, createUpstreamTally, type UpstreamTally, upstreamCounters } from "./counters.ts";
 
@@ -34,7 +35,14 @@ export interface LiveRoute {
   readonly bodyBytes: number | null;
   readonly closed: ProxyRoute["closed"];
   readonly upstreams: readonly Upstream[];
+  readonly share: LiveShare | null;
   rotation: number;
+}
+
+interface LiveShare {
+  readonly name: string;
+  readonly deal: () => Side;
+  readonly sides: Readonly<Record<Side, readonly Upstream[]>>;
 }
 
 type RouteLookup =
@@ -69,19 +77,23 @@ export class Upstreams {
   /** Takes a whole table. Older or equal versions are taken too: a restarted owld counts anew. */
   apply(table: RoutingTable): void {
     const routable = new Set<Upstream>();
-    const routes = table.routes.map((route) => ({
-      service: route.service,
-      host: route.host,
-      path: route.path,
-      bodyBytes: route.bodyBytes,
-      closed: route.closed,
-      rotation: 0,
-      upstreams: route.upstreams.map((entry) => {
+    const routes = table.routes.map((route) => {
+      const upstreams = route.upstreams.map((entry) => {
         const upstream = this.#known.get(entry.id) ?? this.#add(entry, route.service);
         routable.add(upstream);
         return upstream;
-      }),
-    }));
+      });
+      return {
+        service: route.service,
+        host: route.host,
+        path: route.path,
+        bodyBytes: route.bodyBytes,
+        closed: route.closed,
+        share: liveShare(route.share, upstreams),
+        rotation: 0,
+        upstreams,
+      };
+    });
     this.#routes = routes;
     this.#version = table.version;
     for (const upstream of [...this.#known.values()]) {
@@ -108,9 +120,13 @@ export class Upstreams {
     return route === null ? { kind: "noRoute" } : { kind: "route", route };
   }
 
-  /** The upstream for the next attempt, not among `tried`; null when there is none. */
-  pick(route: LiveRoute, tried: readonly Upstream[] | null): Upstream | null {
-    const { upstreams } = route;
+  /** The upstream for the next attempt, not among `tried`, of that side if any of it is left; null when there is none. */
+  pick(route: LiveRoute, tried: readonly Upstream[] | null, side: Side | null = null): Upstream | null {
+    const own = side === null ? null : (route.share?.sides[side] ?? null);
+    return (own && this.#pickOf(own, route, tried)) ?? this.#pickOf(route.upstreams, route, tried);
+  }
+
+  #pickOf(upstreams: readonly Upstream[], route: LiveRoute, tried: readonly Upstream[] | null): Upstream | null {
     const now = upstreams.length > 1 ? this.#clock.monotonicMs() : 0;
     const index = pickIndex(upstreams, tried, route.rotation, now);
     if (index < 0) return null;
@@ -194,4 +210,12 @@ export class Upstreams {
     if (upstream.streams.size === 0) this.#known.delete(upstream.id);
     if (tell) this.onIdle(upstream.id);
   }
+}
+
+function liveShare(share: ProxyRoute["share"], upstreams: readonly Upstream[]): LiveShare | null {
+  if (share === undefined) return null;
+  const { name, part } = share;
+  const isNew = ({ id }: Upstream): boolean => share.upstreams.includes(id);
+  const sides = { new: upstreams.filter(isNew), old: upstreams.filter((one) => !isNew(one)) };
+  return { name, deal: createDealer(part), sides };
 }

@@ -3,6 +3,7 @@
 
 import type { Rollout, RolloutKind, RolloutLedger } from "../../config/control-api.ts";
 import type { RecordedStep } from "../core/rollout-plan.ts";
+import type { Share } from "../core/world.ts";
 import { keepFact, readFact } from "../state/facts.ts";
 import type { Store } from "../state/store.ts";
 import type { Costs } from "./costs.ts";
@@ -33,6 +34,8 @@ export interface StoredRollout {
   readonly estimate: Estimate;
   /** How long its new instances must stand. Absent in records of older ones, and where nothing changes: 0. */
   readonly confirmMs?: number;
+  /** A part of the clients goes to its first new ones for a time. */
+  readonly share?: Share;
   /** Said before it started. Absent in records of older ones. */
   readonly notes?: readonly string[];
   readonly askedBy?: string;

@@ -4,7 +4,7 @@
 import type { Config, ServiceConfig } from "../../config/config.ts";
 import { counterOf, type Instance, PROXY } from "../core/instance.ts";
 import { type Forecast, forecast, type PlannedService } from "../core/rollout-plan.ts";
-import type { World } from "../core/world.ts";
+import type { Share, World } from "../core/world.ts";
 import type { Measures } from "../observe/measures.ts";
 import type { Store } from "../state/store.ts";
 
@@ -18,6 +18,8 @@ interface Change {
   readonly targets?: readonly Instance[];
   /** How long their successors must stand. */
   readonly confirmMs?: number;
+  /** A part of the clients is with the first of them for a time. */
+  readonly share?: Share | undefined;
   /** Other numbers of instances than asked for now. */
   readonly wanted?: ReadonlyMap<string, number>;
 }
@@ -46,7 +48,7 @@ export function createPlanner({ world, config: present, measures, store }: Plann
     };
   }
 
-  return ({ config = present(), targets = [], confirmMs = 0, wanted = new Map() }) => {
+  return ({ config = present(), targets = [], confirmMs = 0, share, wanted = new Map() }) => {
     // Those of services that go with the change run until then.
     const services = new Map(
       [present(), config].flatMap((of) => of.services.map((one) => [one.name, planned(one, of)] as const)),
@@ -68,6 +70,7 @@ export function createPlanner({ world, config: present, measures, store }: Plann
           : {
               ...{ id: "plan", targets: targets.map(({ id }) => id), failure: null, cancelled: false, open: false },
               ...{ confirmMs, doubtful: [], worse: null },
+              ...(share === undefined ? {} : { share }),
             },
     };
     return forecast(changed, of, (name) => store.given(counterOf(name)));

@@ -24,7 +24,7 @@ import { createRolloutHistory, type Estimate, idOf, type StoredRollout } from ".
 import type { Journal } from "./journal.ts";
 import type { RolloutTotals } from "./totals.ts";
 
-type Handed = Pick<StoredRollout, "confirmMs" | "estimate">;
+type Handed = Pick<StoredRollout, "confirmMs" | "share" | "estimate">;
 type RolloutOptions = Partial<Pick<StoredRollout, "open" | "notes" | "askedBy" | "confirmMs">>;
 
 export interface RolloutRunner {
@@ -157,8 +157,9 @@ export function createRolloutRunner(parts: RolloutRunnerParts): RolloutRunner {
     facts() {
       const rollout = current();
       if (rollout === null) return null;
-      const { targets, failure, cancelled, open = false, confirmMs = 0 } = rollout;
-      return { id: idOf(rollout), targets, failure, cancelled, open, confirmMs, doubtful: [], worse: null };
+      const { targets, failure, cancelled, open = false, confirmMs = 0, share } = rollout;
+      const shared = share === undefined ? {} : { share };
+      return { id: idOf(rollout), targets, failure, cancelled, open, confirmMs, ...shared, doubtful: [], worse: null };
     },
     running() {
       const rollout = current();

@@ -110,7 +110,7 @@ export function createRolloutWorld(
     serving: (service: string): number =>
       world.instances.filter((one) => one.service === service && isServing(one)).length,
     rollout: (): SimulatedRollout | null => (world.rollout === null ? ended : { ...world.rollout, state: "running" }),
-    begin() {
+    begin(share?: RolloutFacts["share"]) {
       const targets = world.instances.map(({ id }) => id);
       world = {
         ...world,
@@ -121,6 +121,7 @@ export function createRolloutWorld(
           cancelled: false,
           open: false,
           confirmMs,
+          ...(share === undefined ? {} : { share }),
           doubtful: [],
           worse: null,
         },

@@ -145,6 +145,10 @@ export const recordedDeploys = {
     `${services}: from the source again, no release.`,
     `${services}: 릴리스 없이 다시 소스에서 실행.`,
   ],
+  shares: (percent: number, seconds: number) => [
+    `The new release gets ${percent} % of the clients first, for ${seconds} s.`,
+    `새 릴리스가 먼저 ${seconds}초 동안 클라이언트의 ${percent}%를 받습니다.`,
+  ],
   removed: (ids: string) => [`Releases removed: ${ids}.`, `지운 릴리스: ${ids}.`],
   runsBefore: (count: number) => [
     `${count} command(s) of \`before\` run in it first; a failure changes nothing.`,

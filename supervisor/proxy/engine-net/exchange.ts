@@ -70,6 +70,7 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
       path: pathOf(target),
       requestId: this.requestId,
       bodyBytes: scan.bodyBytes,
+      head: () => this.#head,
     };
     this.#dispatch = new Dispatch(deps.dispatch, this.#facts, this);
   }
@@ -223,6 +224,7 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
     let text = statusLine(head) + keptLines(head, scan.dropped);
     if (!scan.hasRequestId) text += `X-Request-Id: ${this.requestId}\r\n`;
     if (!scan.hasHsts) text += client.hstsLine;
+    text += this.#dispatch.cookieLine;
     const undeclared = scan.length === null;
     if (undeclared && (!noBody || (scan.chunked && this.method === "HEAD" && isNew))) {
       if (isNew) text += "Transfer-Encoding: chunked\r\n";

@@ -12,11 +12,13 @@ import type { DeployRequest, ListedRelease, OwnRelease, Rollout, RolloutPlan } f
 import { asError, OwlError } from "../../../config/errors.ts";
 import type { Clearance } from "../../control/clearance.ts";
 import type { Gate } from "../../control/gate.ts";
+import { firstOfShare } from "../../core/confirm.ts";
 import type { Instance } from "../../core/instance.ts";
 import { changedReleases, type Releases } from "../../core/own-release.ts";
 import { describePlan, inOrder, waitingSteps } from "../../core/rollout-plan.ts";
 import { Refusal } from "../../core/text/refusal.ts";
 import type { Text } from "../../core/text/text.ts";
+import type { Share } from "../../core/world.ts";
 import type { InstanceBook } from "../../instances/book.ts";
 import type { ServiceWishes } from "../../instances/wishes.ts";
 import type { ProcessTable } from "../../ports.ts";
@@ -89,16 +91,21 @@ export function createDeploys(parts: DeployParts): Deploys {
     return inOrder(parts.book.services().filter(isTarget), order);
   }
 
-  function forecast(services: readonly ServiceConfig[], config: Config = parts.config()) {
-    const { confirmMs } = config.rollout;
+  function forecast(services: readonly ServiceConfig[], part: number | null, config: Config = parts.config()) {
     const targets = targetsOf(services);
-    return { targets, confirmMs, told: parts.planner({ targets, config, confirmMs }) };
+    const isRouted = (name: string): boolean => services.some((one) => one.name === name && one.routes.length > 0);
+    const asked = part ?? config.deploy.share.part;
+    const first = firstOfShare(asked, targets, isRouted);
+    const share = first.length === 0 ? undefined : { part: asked, ms: config.deploy.share.ms, first };
+    // With a share there is always somebody to go back to.
+    const confirmMs = Math.max(config.rollout.confirmMs, share === undefined ? 0 : 1);
+    return { targets, confirmMs, share, told: parts.planner({ targets, config, confirmMs, share }) };
   }
 
   /** From here on the loop replaces what runs, and settles what is in force. The rollout's id, if there is one. */
-  function handOver(next: Releases, services: readonly ServiceConfig[]): string | null {
+  function handOver(next: Releases, services: readonly ServiceConfig[], part: number | null): string | null {
     const definition = { ...definitions.released(next), releases: next };
-    const { targets, confirmMs, told } = forecast(services, definition.config);
+    const { targets, confirmMs, share, told } = forecast(services, part, definition.config);
     if (targets.length === 0) {
       definitions.take(definition);
       rollouts.close("succeeded", null);
@@ -106,17 +113,17 @@ export function createDeploys(parts: DeployParts): Deploys {
     }
     const { expectedMs, worstMs } = told;
     const ids = targets.map(({ id }) => id);
-    const handed = { confirmMs, estimate: { expectedMs, worstMs } };
+    const handed = { confirmMs, estimate: { expectedMs, worstMs }, ...(share === undefined ? {} : { share }) };
     const rollout = definitions.tryOut(definition, () => rollouts.handOver(ids, waitingSteps(told), handed));
     parts.wake();
     return rollout.id;
   }
 
-  async function run(source: Source, services: readonly ServiceConfig[]): Promise<void> {
+  async function run(source: Source, services: readonly ServiceConfig[], part: number | null): Promise<void> {
     const id = await make(source, services, ends.signal);
     if (id === null) return;
     const names = services.map(({ name }) => name);
-    await follow(handOver(changedReleases(definitions.releases(), names, id), services), ends.signal);
+    await follow(handOver(changedReleases(definitions.releases(), names, id), services, part), ends.signal);
   }
 
   /** What is gone back to must be what it was. */
@@ -145,22 +152,23 @@ export function createDeploys(parts: DeployParts): Deploys {
         // Meanwhile another one may have begun.
         gate.refuseWhileBusy();
         const { services } = asked;
-        const { told, confirmMs } = forecast(services);
+        const part = request.share ?? (asked.kind === "back" ? 0 : null);
+        const { told, ...how } = forecast(services, part);
         const { expectedMs, worstMs } = told;
-        const notes = [...warned, ...saidBefore(asked, confirmMs, record)];
+        const notes = [...warned, ...saidBefore(asked, how, record)];
         const kind = asked.kind === "make" ? "deploy" : "rollback";
         const rollout = rollouts.begin(kind, [], [], { expectedMs, worstMs }, { open: true, notes });
-        if (asked.kind === "make") inTurn(() => run(asked.source, services));
+        if (asked.kind === "make") inTurn(() => run(asked.source, services, part));
         else {
-          const id = handOver(asked.releases, services);
+          const id = handOver(asked.releases, services, part);
           inTurn(() => follow(id, ends.signal));
         }
         return rollouts.get(rollout.id) ?? rollout;
       },
       async planDeploy(request, text) {
         const asked = await ask(request);
-        const { told, confirmMs } = forecast(asked.services);
-        const notes = [...whatRuns(asked, text), ...saidBefore(asked, confirmMs, text)];
+        const { told, ...how } = forecast(asked.services, request.share ?? (asked.kind === "back" ? 0 : null));
+        const notes = [...whatRuns(asked, text), ...saidBefore(asked, how, text)];
         const plan = describePlan(told, true, parts.connectionLimit(), notes, text);
         return { ...plan, steps: [...ownSteps(asked), ...plan.steps] };
       },
@@ -204,10 +212,16 @@ function ownSteps({ kind, services }: Asked): RolloutPlan["steps"] {
   return (hasBefore ? ["copy", "before"] : ["copy"]).map((action) => ({ service: "owl", action, instance: null }));
 }
 
-function saidBefore({ services, kind }: Asked, confirmMs: number, { recorded }: Text): readonly string[] {
+interface How {
+  readonly confirmMs: number;
+  readonly share: Share | undefined;
+}
+
+function saidBefore({ services, kind }: Asked, { confirmMs, share }: How, { recorded }: Text): readonly string[] {
   const before = services.reduce((sum, { code }) => sum + (code?.before.length ?? 0), 0);
   return [
     ...(kind === "make" && before > 0 ? [recorded.deploy.runsBefore(before)] : []),
-    ...(confirmMs > 0 ? [recorded.rollout.confirms(confirmMs / 1_000)] : []),
+    ...(share === undefined ? [] : [recorded.deploy.shares(share.part * 100, share.ms / 1_000)]),
+    ...(confirmMs > 1 ? [recorded.rollout.confirms(confirmMs / 1_000)] : []),
   ];
 }

@@ -13,7 +13,7 @@ const YAML = `
 stop: {grace: 3s}
 turn: {finish: 1s, wrapUp: 1s}
 rollout: {confirm: 4s, healthTimeout: 10s}
-deploy: {keep: 2}
+deploy: {keep: 2, shareFor: 6s}
 services:
   web:
     command: [${NODE}, server.mjs]
@@ -134,9 +134,40 @@ test("owld killed while `before` runs: the next one says so, nothing is changed,
   expect(new Set([await says(), await says()])).toEqual(new Set(["second 1"]));
 });
 
+test("with a share one client in ten gets the new release and stays with it; too many 5xx take it back", async () => {
+  const answers = { second: 0, bad: 0 };
+  const clients = steadyLoad(home.port, (text) => {
+    answers[text.startsWith("bad") ? "bad" : "second"]++;
+  });
+  const path = writeApp("bad", "bad", "if (answers % 10 === 0) response.statusCode = 500");
+  const rollout = await deploy({ path, share: 0.1 });
+  const { sent, failed } = await clients.stop();
+  expect(rollout).toMatchObject({ state: "failed", reason: expect.stringMatching(/answers of the new .* are 5xx/) });
+  expect(answers.bad).toBeGreaterThan(0);
+  expect(answers.bad).toBeLessThan(sent / 4);
+  expect(failed).toBeLessThan(sent / 50);
+  await owld.until(({ state }) => state === "steady");
+  expect(await says()).toBe("second 1");
+});
+
+test("a share that stands goes on to everybody; a client keeps its side meanwhile", async () => {
+  const { id } = await begin({ path: writeApp("good", "good"), share: 0.5 });
+  const jar = new Map<string, string>();
+  await poll(async () => {
+    const response = await fetch(`http://127.0.0.1:${home.port}/`);
+    const cookie = response.headers.get("set-cookie")?.split(";")[0];
+    if (cookie !== undefined) jar.set((await response.text()).split(" ")[0] ?? "", cookie);
+    return jar.size === 2;
+  });
+  for (const [side, cookie] of jar) {
+    const asked = await fetch(`http://127.0.0.1:${home.port}/`, { headers: { cookie } });
+    expect([await asked.text(), asked.headers.get("set-cookie")]).toEqual([expect.stringContaining(side), null]);
+  }
+  expect(await ended(id)).toMatchObject({ state: "succeeded" });
+  expect(await says()).toBe("good 6");
+});
+
 test("rollback goes to the one that stood before, and only so many are kept", async () => {
-  expect(await deploy({ path: writeApp("third", "third") })).toMatchObject({ state: "succeeded" });
-  expect(await says()).toBe("third 5");
   expect(await deploy({ services: ["web"], release: "before" })).toMatchObject({
     kind: "rollback",
     state: "succeeded",
@@ -144,8 +175,8 @@ test("rollback goes to the one that stood before, and only so many are kept", as
   expect(await says()).toBe("second 1");
   expect(await deploy({ services: ["web"], release: "before" })).toMatchObject({ state: "succeeded" });
   expect(await says()).toMatch(/^first \d+\.\d+/);
-  await poll(async () => (await releases()).map(({ id }) => id).join() === "5,2");
-  expect(readdirSync(join(home.home, "own-releases")).sort()).toEqual(["2", "5"]);
+  await poll(async () => (await releases()).map(({ id }) => id).join() === "6,5");
+  expect(readdirSync(join(home.home, "own-releases")).sort()).toEqual(["5", "6"]);
   const again = await owld.ask<{ code: string }>("POST", "/v1/deploys", { services: ["web"], release: "1" });
   expect(again.body.code).toBe("deploy.noRelease");
 });

@@ -2,6 +2,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { firstOfShare } from "../../../../supervisor/core/confirm.ts";
 import { isLiving } from "../../../../supervisor/core/instance.ts";
 import { createRolloutWorld } from "../../../support/rollout-world.ts";
 
@@ -176,4 +177,59 @@ test("whatever happens meanwhile, nothing ends before every successor has stood,
     }),
     { seed: 20_261_130, numRuns: 300 },
   );
+});
+
+const SHARE = { part: 0.1, ms: 60_000, first: ["web-1"] };
+
+/** One of two has a successor with a part of the clients. */
+function sharing() {
+  const world = createRolloutWorld([{ name: "web", replicas: 2, connections: 0 }], "auto", null, undefined, CONFIRM_MS);
+  world.begin(SHARE);
+  world.settle();
+  world.becomeReady("web-3");
+  world.settle();
+  return world;
+}
+
+test("with a share the first new one stands its time beside both old ones, then it goes on as without", () => {
+  const world = sharing();
+  world.pass(SHARE.ms - 1);
+  world.settle();
+  expect(seen(world)).toEqual({ "web-1": "ready", "web-2": "ready", "web-3": "ready" });
+  world.pass(1);
+  world.settle();
+  expect(seen(world)).toEqual({ "web-1": "aside", "web-2": "ready", "web-3": "ready", "web-4": "starting" });
+  world.becomeReady("web-4");
+  world.pass(CONFIRM_MS);
+  world.settle();
+  expect(seen(world)).toMatchObject({ "web-1": "goes", "web-2": "goes" });
+  world.exit("web-1");
+  world.exit("web-2");
+  world.settle();
+  expect(world.rollout()?.state).toBe("succeeded");
+});
+
+test.each([
+  ["answers worse", (world: ReturnType<typeof sharing>) => world.answerWorse("web-3")],
+  ["exits", (world: ReturnType<typeof sharing>) => world.crash("web-3")],
+  ["is cancelled", (world: ReturnType<typeof sharing>) => world.cancel()],
+])("a share that %s: the new one goes at once, the old ones never left", (_, happens) => {
+  const world = sharing();
+  world.pass(SHARE.ms / 2);
+  happens(world);
+  world.settle();
+  expect(seen(world)).toMatchObject({ "web-1": "ready", "web-2": "ready" });
+  expect(world.instances().filter((one) => one.number > 2 && one.wanted === "up")).toEqual([]);
+  for (const one of world.instances()) world.exit(one.id);
+  world.pass(CONFIRM_MS);
+  world.settle();
+  expect(["failed", "cancelled"]).toContain(world.rollout()?.state);
+});
+
+test("of each service with routes as many are first as the part asks for, one at least", () => {
+  const targets = [..."abcd"].map((id) => ({ id, service: id === "d" ? "worker" : "web" }));
+  const isRouted = (service: string): boolean => service === "web";
+  expect(firstOfShare(0.1, targets, isRouted)).toEqual(["a"]);
+  expect(firstOfShare(0.5, targets, isRouted)).toEqual(["a", "b"]);
+  expect(firstOfShare(0, targets, isRouted)).toEqual([]);
 });
