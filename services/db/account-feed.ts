@@ -62,6 +62,7 @@ export async function listFeedEvents(
 /** What notifications name, and the table it is a row of. */
 const OBSERVED = new Map([
   ["turn", "turn"],
+  ["conversation", "conversation"],
   ["batch", "batch"],
   ["transcription", "transcription"],
   ["playbook", "playbook_run"],

@@ -67,6 +67,9 @@ export async function listConversations(sql: Sql, query: ConversationQuery): Pro
   return rows;
 }
 
+/** Every page of its owner hears that it is another one now, or gone. */
+const tellChanged = (sql: Sql, id: string) => sql.query("SELECT pg_notify('owl_observe', 'conversation:' || $1)", [id]);
+
 interface ConversationChange {
   readonly title?: string;
   readonly pinned?: boolean;
@@ -88,6 +91,7 @@ export async function changeConversation(
      WHERE c.id = $1 AND c.account_id = $2 AND c.deleted_at IS NULL RETURNING ${COLUMNS}`,
     [id, accountId, change.title ?? null, change.pinned ?? null, change.archived ?? null],
   );
+  if (rows[0]) await tellChanged(sql, id);
   return rows[0] ?? null;
 }
 
@@ -106,6 +110,7 @@ export async function deleteConversation(
     [id, accountId],
   );
   if (rowCount === 0) return null;
+  await tellChanged(sql, id);
   await sql.query("DELETE FROM owl.attachment a USING owl.turn t WHERE t.conversation_id = $1 AND a.turn_id = t.id", [
     id,
   ]);

@@ -110,6 +110,7 @@ const ERRORS = {
     "Only text can be attached to a question; this file is none.",
     "Attach text, CSV, JSON, logs or source code. Recordings belong on the Recordings page.",
   ),
+  "attachment.encoding": row(422, "This file is not written in {encoding}.", "Name another encoding."),
   "attachment.unusable": row(422, "An attached file is no longer there, or is not yours.", "Attach it again."),
   "attachment.conflict": row(409, "A question has this file.", "It is deleted with its conversation."),
 

@@ -1,6 +1,7 @@
 // A turn and the files that go with its question.
 
 import { z } from "zod";
+import { TEXT_ENCODINGS } from "../text-encodings.ts";
 import type { TurnState } from "../turn.ts";
 import { count, id, instant, list, text } from "./parts.ts";
 
@@ -15,6 +16,10 @@ export const attachment = z
   .object({ id, name: text, bytes: count.describe("Of the file as it was sent.") })
   .meta({ examples: [EXAMPLE_FILE] });
 export type Attachment = z.infer<typeof attachment>;
+export const attachedFile = attachment.extend({
+  encoding: z.enum(TEXT_ENCODINGS).describe("How its bytes were read."),
+});
+export type AttachedFile = z.infer<typeof attachedFile>;
 
 export const turnState = z.enum(["queued", "running", "answered", "stopped", "failed"] satisfies readonly TurnState[]);
 
@@ -60,4 +65,7 @@ export const fileNameQuery = z.object({
     .max(1_000)
     .optional()
     .meta({ examples: ["sales.csv"] }),
+});
+export const attachmentQuery = fileNameQuery.extend({
+  encoding: z.enum(TEXT_ENCODINGS).optional().describe("Read it so; absent: as it looks."),
 });

@@ -109,7 +109,7 @@ function staticImports(outputs: Outputs, entry: string): readonly string[] {
 }
 
 /** Sources beside these that the browser gets too. */
-const SHARED = ["services/text/words.ts", "config/text.ts", "config/language.ts"];
+const SHARED = ["services/text/words.ts", "config/text.ts", "config/language.ts", "services/core/text-encodings.ts"];
 
 /** Hash of every source the browser gets and of the versions of the packages in it. */
 async function hashSources(): Promise<string> {

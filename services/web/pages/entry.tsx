@@ -5,6 +5,7 @@ import { useEffect } from "preact/hooks";
 import { loadSession, session } from "./account.ts";
 import { Frame } from "./frame.tsx";
 import { Failure } from "./parts/failure.tsx";
+import { resumeBegun } from "./routes.ts";
 import { InitialPassword, SignIn } from "./sign-in.tsx";
 import { useStore } from "./store.ts";
 import { languageNow, t, useLanguage } from "./text/text.ts";
@@ -32,6 +33,7 @@ function App(): VNode | null {
 }
 
 applyTheme();
+resumeBegun();
 document.documentElement.lang = languageNow();
 // A page taken from the browser's back-forward store has lost its stream.
 addEventListener("pageshow", (event) => event.persisted && location.reload());

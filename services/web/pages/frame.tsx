@@ -4,8 +4,8 @@ import type { ComponentType, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Session as Account } from "../../core/wire/session.ts";
 import { ChatPage } from "./chat/chat-page.tsx";
-import { onTurnEnded, watchTurns } from "./chat/conversation.ts";
-import { loadConversations } from "./chat/conversation-list.ts";
+import { holdConversation, onTurnEnded, watchTurns } from "./chat/conversation.ts";
+import { conversationList, loadConversations } from "./chat/conversation-list.ts";
 import { sendWaiting, watchOutbox } from "./chat/outbox.ts";
 import { unread } from "./chat/unread.ts";
 import { ConnectionBanner } from "./connection-banner.tsx";
@@ -17,7 +17,7 @@ import { Lazy } from "./parts/lazy.tsx";
 import { go, type Place, placeNow, usePlace } from "./routes.ts";
 import { SideColumn } from "./side-column.tsx";
 import { useStore } from "./store.ts";
-import { t } from "./text/text.ts";
+import { type TextKey, t } from "./text/text.ts";
 import { VersionBanner } from "./version-banner.tsx";
 
 interface PageProps {
@@ -62,10 +62,11 @@ export function Frame({ account }: { readonly account: Account }): VNode {
   }, []);
 
   useEffect(() => setOpen(false), [place]);
+  const title = titleOf(place, useStore(conversationList).items);
   useEffect(() => {
     const count = Object.keys(marks).length;
-    document.title = count > 0 ? `(${count}) Owl` : "Owl";
-  }, [marks]);
+    document.title = `${count > 0 ? `(${count}) ` : ""}${title === "" ? "" : `${title} · `}Owl`;
+  }, [marks, title]);
   useShortcuts({
     onHelp: () => setHelp(true),
     onSearch: () => {
@@ -102,6 +103,24 @@ export function Frame({ account }: { readonly account: Account }): VNode {
       {help && <KeyboardHelp onClose={() => setHelp(false)} />}
     </div>
   );
+}
+
+const PAGE_NAMES = {
+  recordings: "nav.recordings",
+  batches: "nav.batches",
+  playbooks: "nav.playbooks",
+  "playbook-runs": "nav.playbooks",
+  schemas: "nav.schemas",
+  admin: "nav.admin",
+} as const satisfies Partial<Record<Place["page"], TextKey>>;
+
+/** What the browser's tab calls the place; "" at the first page. */
+function titleOf(place: Place, listed: readonly { readonly id: string; readonly title: string }[]): string {
+  if (place.page === "unknown") return t("page.missing");
+  if (place.page !== "chat") return t(PAGE_NAMES[place.page]);
+  if (place.id === null) return "";
+  const title = listed.find(({ id }) => id === place.id)?.title || holdConversation(place.id).get().title;
+  return (title || t("chat.new")).slice(0, 80);
 }
 
 function Page({ place, isAdministrator }: { readonly place: Place; readonly isAdministrator: boolean }): VNode {

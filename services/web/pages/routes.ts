@@ -24,17 +24,39 @@ export function placeOf(path: string): Place {
   return page ? { page, id } : { page: "unknown", id: null };
 }
 
+/** The conversation that a question on the first page has just begun, in this tab: a reload under way leads there too. */
+const BEGUN = "owl.begun";
+
 const place: Store<Place> = createStore<Place>(placeOf(globalThis.location?.pathname ?? "/"));
 
-globalThis.addEventListener?.("popstate", () => place.set(placeOf(location.pathname)));
+/** The first page reloaded while its question was being sent is that question's conversation. */
+export function resumeBegun(): void {
+  const begun = sessionStorage.getItem(BEGUN);
+  sessionStorage.removeItem(BEGUN);
+  const [entry] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+  if (begun !== null && location.pathname === "/" && entry?.type === "reload") go(begun, "replace");
+}
+
+globalThis.addEventListener?.("popstate", () => {
+  sessionStorage.removeItem(BEGUN);
+  place.set(placeOf(location.pathname));
+});
 
 export const usePlace = (): Place => useStore(place);
 
 /** Where we are now. */
 export const placeNow = (): Place => place.get();
 
+/** From the first page to the conversation that its question began. */
+export function goToBegun(conversationId: string): void {
+  const path = `/c/${conversationId}`;
+  go(path, "replace");
+  sessionStorage.setItem(BEGUN, path);
+}
+
 /** Goes to `path`; `replace` when the place is the same under its new name (a conversation that got its id). */
 export function go(path: string, how: "push" | "replace" = "push"): void {
+  sessionStorage.removeItem(BEGUN);
   if (path !== location.pathname + location.search) {
     if (how === "push") history.pushState(null, "", path);
     else history.replaceState(null, "", path);

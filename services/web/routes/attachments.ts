@@ -3,10 +3,10 @@
 import type { Readable } from "node:stream";
 import { failure } from "../../core/wire/errors.ts";
 import { nothing, withId } from "../../core/wire/parts.ts";
-import { attachment, fileNameQuery } from "../../core/wire/turn.ts";
+import { attachedFile, attachmentQuery } from "../../core/wire/turn.ts";
 import { deleteAttachment, findAttachment, insertAttachment } from "../../db/attachments.ts";
 import { holdToLimits } from "../account-limits.ts";
-import { attachedName, decodeText } from "../attachment-text.ts";
+import { attachedName, readText } from "../attachment-text.ts";
 import type { Routes } from "../deps.ts";
 import { ATTACHMENT_BYTES } from "../pages/core/attached.ts";
 import { accountOf } from "../sessions.ts";
@@ -53,26 +53,28 @@ export const attachmentRoutes: Routes = (app, deps) => {
         schema: {
           summary: "Attach a file to the next question: the body is the file, text of at most 1 MiB",
           description:
-            "Text in UTF-8, UTF-16 with a byte order mark, or CP949. One that no question names is deleted after 24 hours.",
+            "Text in UTF-8, UTF-16 with a byte order mark, or the encoding it looks most like; the answer says which, and `encoding` decides otherwise. One that no question names is deleted after 24 hours.",
           tags,
-          querystring: fileNameQuery,
+          querystring: attachmentQuery,
           body: fileBody,
-          response: { 201: attachment },
+          response: { 201: attachedFile },
         },
       },
       async (request, reply) => {
         const bytes = await readBody(request.body, request.headers["content-length"]);
         if (bytes.length === 0) throw failure("attachment.empty");
-        const text = decodeText(bytes);
-        if (text === null) throw failure("attachment.type");
+        const asked = request.query.encoding;
+        const read = readText(bytes, asked);
+        if (read === null)
+          throw asked ? failure("attachment.encoding", { encoding: asked }) : failure("attachment.type");
         const file = { id: deps.random.uuid(), name: attachedName(request.query.name), bytes: bytes.length };
         const accountId = accountOf(request).id;
         await deps.db.transaction(async (sql) => {
-          await insertAttachment(sql, { ...file, accountId, text });
+          await insertAttachment(sql, { ...file, accountId, text: read.text });
           await holdToLimits(sql, accountId, deps.config.limits, ["attachments", "storedBytes"]);
         });
         reply.header("location", `/api/attachments/${file.id}`);
-        return file;
+        return { ...file, encoding: read.encoding };
       },
     );
 

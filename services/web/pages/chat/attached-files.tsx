@@ -1,13 +1,14 @@
 // Attached files as they are seen: at a question, downloadable; beside the one being written, with their progress.
 
 import type { VNode } from "preact";
+import { TEXT_ENCODINGS, type TextEncoding } from "../../../core/text-encodings.ts";
 import type { Attachment } from "../../../core/wire/turn.ts";
 import { ATTACHMENTS_A_QUESTION, type DraftFile } from "../core/attached.ts";
 import { sizeText } from "../core/duration.ts";
 import { Icon } from "../parts/icon.tsx";
 import { useStore } from "../store.ts";
 import { numberText, t } from "../text/text.ts";
-import { mayRetry, notTaken, removeFile, retryFile } from "./draft-files.ts";
+import { mayReadOtherwise, mayRetry, notTaken, readOtherwise, removeFile, retryFile } from "./draft-files.ts";
 
 /** The files of a question. */
 export function AttachedFiles({ files }: { readonly files: readonly Attachment[] }): VNode | null {
@@ -55,6 +56,19 @@ export function DraftFileList({ conversationId, files, note, onRemoved }: DraftF
                 value={file.sentBytes}
                 aria-label={t("attach.progress", { name: file.name })}
               />
+            )}
+            {mayReadOtherwise(file) && (
+              <select
+                aria-label={t("attach.howRead", { name: file.name })}
+                value={file.encoding}
+                onChange={(event) => readOtherwise(conversationId, file, event.currentTarget.value as TextEncoding)}
+              >
+                {TEXT_ENCODINGS.map((encoding) => (
+                  <option key={encoding} value={encoding}>
+                    {t("attach.readAs", { encoding })}
+                  </option>
+                ))}
+              </select>
             )}
             {file.state === "failed" && mayRetry(file) && (
               <button type="button" class="link" onClick={() => retryFile(conversationId, file.key)}>

@@ -1,6 +1,6 @@
 // The chat page: one conversation, or the beginning of one.
 
-import type { VNode } from "preact";
+import type { RefObject, VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { hasEnded } from "../core/turn-view.ts";
 import { Failure } from "../parts/failure.tsx";
@@ -8,9 +8,10 @@ import { Icon } from "../parts/icon.tsx";
 import { useStore } from "../store.ts";
 import { t, useLanguage } from "../text/text.ts";
 import { AttachedFiles } from "./attached-files.tsx";
-import { Composer, offered } from "./composer.tsx";
+import { Composer, isTouch } from "./composer.tsx";
 import { holdConversation, type OpenConversation, readConversation, readEarlier, stopTurn } from "./conversation.ts";
 import { ConversationHead } from "./conversation-head.tsx";
+import { offered } from "./draft.ts";
 import { attachFiles } from "./draft-files.ts";
 import { useFileDrop } from "./file-drop.ts";
 import { ask, askAgain, type Outgoing, outbox, withdraw } from "./outbox.ts";
@@ -27,6 +28,7 @@ export function ChatPage({ id }: { readonly id: string | null }): VNode {
   const unsent = useStore(outbox).filter((item) => item.conversationId === id);
   const { isOver, drop } = useFileDrop((files) => attachFiles(id, files));
   const { box, end, isFollowing, jump } = useFollowing(id, conversation, unsent.length);
+  const earlier = useReadingBack(id, box, conversation);
 
   useEffect(() => {
     if (id === null) return;
@@ -64,7 +66,7 @@ export function ChatPage({ id }: { readonly id: string | null }): VNode {
           )}
           {isNew && <Beginning onPick={(text) => offered.set({ text })} />}
           {shown.earlier !== null && id !== null && (
-            <button type="button" class="earlier" onClick={() => void readEarlier(id).catch(() => undefined)}>
+            <button type="button" class="earlier" ref={earlier} onClick={() => readBack(id)}>
               {t("chat.earlier")}
             </button>
           )}
@@ -101,7 +103,7 @@ export function ChatPage({ id }: { readonly id: string | null }): VNode {
           }}
           onStop={() => live && void stopTurn(live).catch(() => undefined)}
         />
-        <p class="hint">{live ? t("chat.goesOn") : t("composer.hint")}</p>
+        <p class="hint">{live ? t("chat.goesOn") : t(isTouch() ? "composer.touchHint" : "composer.hint")}</p>
       </div>
     </section>
   );
@@ -166,6 +168,40 @@ function useFollowing(id: string | null, conversation: OpenConversation, unsent:
       scroll();
     },
   };
+}
+
+/** A failure leaves the button: pressing it tries again. */
+const readBack = (id: string): void => void readEarlier(id).catch(() => undefined);
+
+/** Reads the turns before the first one as the reader comes near them, and leaves in place what is looked at. */
+function useReadingBack(id: string | null, box: RefObject<HTMLDivElement | null>, conversation: OpenConversation) {
+  const button = useRef<HTMLButtonElement>(null);
+  const before = useRef({ first: "", topPx: 0 });
+  const first = conversation.turns[0]?.id ?? "";
+
+  useLayoutEffect(() => {
+    const element = box.current;
+    const topOf = (turn: string): number | null =>
+      element?.querySelector<HTMLElement>(`[data-turn="${turn}"]`)?.offsetTop ?? null;
+    const old = before.current;
+    if (old.first === first) return;
+    const nowPx = old.first === "" ? null : topOf(old.first);
+    if (element && nowPx !== null) element.scrollTop += nowPx - old.topPx;
+    before.current = { first, topPx: topOf(first) ?? 0 };
+  }, [conversation]);
+
+  useEffect(() => {
+    const element = button.current;
+    if (!element || id === null) return;
+    const near = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && readBack(id), {
+      root: box.current,
+      rootMargin: "600px 0px 0px 0px",
+    });
+    near.observe(element);
+    return () => near.disconnect();
+  }, [id, conversation.earlier]);
+
+  return button;
 }
 
 function Beginning({ onPick }: { readonly onPick: (text: string) => void }): VNode {

@@ -1,31 +1,24 @@
 // Where a question is written. Invariants: an Enter of an input method never sends; what is typed and attached is kept
 // per conversation in this browser until the server has accepted it; a question never goes without a file beside it.
 
-import type { VNode } from "preact";
+import type { TargetedClipboardEvent, VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Attachment } from "../../../core/wire/turn.ts";
 import { readiness, readyFiles } from "../core/attached.ts";
 import { mayEnterSend } from "../core/ime.ts";
+import { isTooLong, QUESTION_LIMIT, questionOf } from "../core/question.ts";
 import type { TurnView } from "../core/turn-view.ts";
-import { keep, readKept } from "../kept.ts";
 import { Icon } from "../parts/icon.tsx";
-import { createStore, type Store, useStore } from "../store.ts";
+import { useStore } from "../store.ts";
 import { t } from "../text/text.ts";
 import { DraftFileList } from "./attached-files.tsx";
-import { attachFiles, clearFiles, draftFiles, offerFiles } from "./draft-files.ts";
+import { ComposerNotes } from "./composer-notes.tsx";
+import { useDraft } from "./draft.ts";
+import { attachFiles, clearFiles, draftFiles } from "./draft-files.ts";
 import { pastedFiles } from "./file-drop.ts";
 
-/** A question another part wants in the composer (one to edit, an unsent one taken back); no `files`: they stay. */
-interface Offer {
-  readonly text: string;
-  readonly files?: readonly Attachment[];
-  readonly gone?: readonly string[];
-}
-
-export const offered: Store<Offer | null> = createStore<Offer | null>(null);
-
-const LIMIT = 100_000;
-const draftKey = (conversationId: string | null): string => `draft.${conversationId ?? "new"}`;
+/** A touch keyboard has no Shift at hand: there Enter is a new line, and the button sends. */
+export const isTouch = (): boolean => globalThis.matchMedia?.("(hover: none) and (pointer: coarse)").matches ?? false;
 
 interface ComposerProps {
   readonly conversationId: string | null;
@@ -36,34 +29,23 @@ interface ComposerProps {
 }
 
 export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }: ComposerProps): VNode {
-  const [text, setText] = useState(() => readKept<string>(draftKey(conversationId), ""));
   const field = useRef<HTMLTextAreaElement>(null);
-  const chooser = useRef<HTMLInputElement>(null);
   const composing = useRef(false);
+  const { text, change, take, bringBack } = useDraft(conversationId, field);
   // Read from the store itself: the hook's value is for a moment that of the conversation before.
   const draft = draftFiles(conversationId);
   useStore(draft);
   const files = draft.get();
   const ready = readiness(files);
   const [isWaiting, setWaiting] = useState(false);
+  /** A pasted text that finds no room, until it is decided what becomes of it. */
+  const [homeless, setHomeless] = useState<string | null>(null);
 
   useEffect(() => {
-    setText(readKept<string>(draftKey(conversationId), ""));
+    setHomeless(null);
     setWaiting(false);
     if (matchMedia("(hover: hover)").matches) field.current?.focus();
   }, [conversationId]);
-
-  useEffect(
-    () =>
-      offered.subscribe(() => {
-        const next = offered.get();
-        if (next === null) return;
-        offered.set(null);
-        take(next);
-        field.current?.focus();
-      }),
-    [conversationId],
-  );
 
   // It was to be sent while a file was still on its way.
   useEffect(() => {
@@ -79,19 +61,9 @@ export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }
     element.style.height = `${Math.min(element.scrollHeight, innerHeight * 0.4)}px`;
   }, [text]);
 
-  function change(next: string): void {
-    setText(next);
-    keep(draftKey(conversationId), next === "" ? null : next);
-  }
-
-  function take(offer: Offer): void {
-    change(offer.text);
-    if (offer.files) offerFiles(conversationId, offer.files, offer.gone);
-  }
-
   function send(): void {
-    const value = (field.current?.value ?? text).trim();
-    if (value === "" || value.length > LIMIT) return;
+    const value = questionOf(field.current?.value ?? text);
+    if (value === "" || value.length > QUESTION_LIMIT) return;
     const attached = draftFiles(conversationId).get();
     const may = readiness(attached);
     if (may === "wait") setWaiting(true);
@@ -101,9 +73,31 @@ export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }
     onAsk(value, readyFiles(attached));
   }
 
+  /** A text too long for the question goes beside it. */
+  function attachText(words: string): void {
+    attachFiles(conversationId, [new File([words], t("composer.pastedName"), { type: "text/plain" })]);
+    if (homeless === null) change("");
+    setHomeless(null);
+    field.current?.focus();
+  }
+
+  function paste(event: TargetedClipboardEvent<HTMLTextAreaElement>): void {
+    const pasted = pastedFiles(event);
+    if (pasted) {
+      event.preventDefault();
+      attachFiles(conversationId, pasted);
+      return;
+    }
+    const words = event.clipboardData?.getData("text/plain") ?? "";
+    const { value, selectionStart, selectionEnd } = event.currentTarget;
+    if (!isTooLong(value.length, selectionEnd - selectionStart, words.length)) return;
+    event.preventDefault();
+    setHomeless(words);
+  }
+
   function press(event: KeyboardEvent): void {
     const { key, keyCode, isComposing, shiftKey, altKey } = event;
-    if (mayEnterSend({ key, keyCode, isComposing, shiftKey, altKey, composing: composing.current })) {
+    if (mayEnterSend({ key, keyCode, isComposing, shiftKey, altKey, composing: composing.current }, isTouch())) {
       event.preventDefault();
       send();
     } else if (key === "ArrowUp" && text === "" && files.length === 0 && lastQuestion && !isComposing) {
@@ -126,40 +120,23 @@ export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }
         note={ready === "blocked" ? t("attach.blocked") : isWaiting ? t("attach.waits") : null}
         onRemoved={() => field.current?.focus()}
       />
-      <input
-        ref={chooser}
-        type="file"
-        multiple
-        hidden
-        onChange={(event) => {
-          attachFiles(conversationId, event.currentTarget.files ?? []);
-          event.currentTarget.value = "";
-        }}
+      <ComposerNotes
+        tooLong={homeless !== null ? { pasted: homeless } : text.length > QUESTION_LIMIT ? { written: text } : null}
+        onAttach={attachText}
+        onLeave={() => setHomeless(null)}
+        onBringBack={bringBack}
       />
-      <button
-        type="button"
-        class="round clip"
-        aria-label={t("attach.add")}
-        title={t("attach.add")}
-        onClick={() => chooser.current?.click()}
-      >
-        <Icon name="clip" />
-      </button>
+      <FileChooser onFiles={(chosen) => attachFiles(conversationId, chosen)} />
       <textarea
         ref={field}
         rows={1}
         value={text}
-        maxLength={LIMIT}
+        enterkeyhint={isTouch() ? "enter" : "send"}
         placeholder={t("composer.placeholder")}
         aria-label={t("composer.label")}
         onInput={(event) => change(event.currentTarget.value)}
         onKeyDown={press}
-        onPaste={(event) => {
-          const pasted = pastedFiles(event);
-          if (!pasted) return;
-          event.preventDefault();
-          attachFiles(conversationId, pasted);
-        }}
+        onPaste={paste}
         onCompositionStart={() => {
           composing.current = true;
         }}
@@ -176,11 +153,38 @@ export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }
           type="submit"
           class="round primary"
           aria-label={t("composer.send")}
-          disabled={text.trim() === "" || ready === "blocked"}
+          disabled={questionOf(text) === "" || text.length > QUESTION_LIMIT || ready === "blocked"}
         >
           <Icon name="send" />
         </button>
       )}
     </form>
+  );
+}
+
+function FileChooser({ onFiles }: { readonly onFiles: (files: FileList | readonly File[]) => void }): VNode {
+  const chooser = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={chooser}
+        type="file"
+        multiple
+        hidden
+        onChange={(event) => {
+          onFiles(event.currentTarget.files ?? []);
+          event.currentTarget.value = "";
+        }}
+      />
+      <button
+        type="button"
+        class="round clip"
+        aria-label={t("attach.add")}
+        title={t("attach.add")}
+        onClick={() => chooser.current?.click()}
+      >
+        <Icon name="clip" />
+      </button>
+    </>
   );
 }

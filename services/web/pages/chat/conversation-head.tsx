@@ -10,7 +10,13 @@ import { saveFile } from "../parts/save-file.ts";
 import { go } from "../routes.ts";
 import { useStore } from "../store.ts";
 import { t } from "../text/text.ts";
-import { forgetConversation, holdConversation, type OpenConversation, readEarlier } from "./conversation.ts";
+import {
+  forgetConversation,
+  holdConversation,
+  MOST_PAGE_TURNS,
+  type OpenConversation,
+  readEarlier,
+} from "./conversation.ts";
 import { changeConversation, conversationList, deleteConversation, renameConversation } from "./conversation-list.ts";
 
 export function ConversationHead({ conversation }: { readonly conversation: OpenConversation }): VNode {
@@ -25,7 +31,7 @@ export function ConversationHead({ conversation }: { readonly conversation: Open
   };
 
   async function exportAll(): Promise<void> {
-    while (await readEarlier(conversation.id));
+    while (await readEarlier(conversation.id, MOST_PAGE_TURNS));
     const { turns } = holdConversation(conversation.id).get();
     const words = {
       question: t("export.question"),

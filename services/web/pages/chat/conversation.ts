@@ -30,6 +30,11 @@ export interface OpenConversation {
   readonly earlier: string | null;
 }
 
+/** Turns a page of a conversation: as many as are looked at, not as many as there are. */
+const PAGE_TURNS = 20;
+/** Turns a page when all of them are wanted. */
+export const MOST_PAGE_TURNS = 200;
+
 /** Conversations seen in this tab, by id. */
 const held = new Map<string, Store<OpenConversation>>();
 /** Events of a turn that wait for its reading. */
@@ -69,7 +74,7 @@ export async function readConversation(id: string): Promise<void> {
   const store = holdConversation(id);
   await liveReady();
   try {
-    const json = await call<ConversationWithTurns>(`/api/conversations/${id}`);
+    const json = await call<ConversationWithTurns>(`/api/conversations/${id}?limit=${PAGE_TURNS}`);
     const before = store.get();
     const known = new Map(before.turns.map((turn) => [turn.id, turn]));
     // Older pages that were read stay, when this one joins on to what is shown.
@@ -95,11 +100,13 @@ export async function readConversation(id: string): Promise<void> {
 }
 
 /** Reads the turns before those shown; answers whether there are still earlier ones. Throws as `call` does. */
-export async function readEarlier(id: string): Promise<boolean> {
+export async function readEarlier(id: string, limit = PAGE_TURNS): Promise<boolean> {
   const store = holdConversation(id);
   const { earlier } = store.get();
   if (earlier === null) return false;
-  const json = await call<ConversationWithTurns>(`/api/conversations/${id}?before=${encodeURIComponent(earlier)}`);
+  const json = await call<ConversationWithTurns>(
+    `/api/conversations/${id}?limit=${limit}&before=${encodeURIComponent(earlier)}`,
+  );
   store.set((now) => {
     if (now.earlier !== earlier) return now;
     const known = new Set(now.turns.map((turn) => turn.id));
@@ -256,6 +263,11 @@ function noteUnheld(conversationId: string, turnId: string, event: TurnEvent): v
 
 function receive(event: FeedEvent): void {
   if (event.kind === "turn") receiveTurnEvent(event.conversationId, event.turnId, event.event);
+  if (event.kind === "changed" && event.what === "conversation") {
+    // Renamed or deleted, perhaps on another device: one that is gone is shown as gone.
+    void loadConversations();
+    if (held.get(event.id)?.get().load === "ready") void readConversation(event.id);
+  }
   if (event.kind !== "hello") return;
   // A new connection: whatever we hold as running is compared with what runs.
   const running = new Map(event.turns.map((turn) => [turn.turnId, turn]));

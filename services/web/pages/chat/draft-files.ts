@@ -1,7 +1,8 @@
 // The files beside each unsent question. Invariants: a file that the server has is kept with the draft in this browser
 // until the question took it; an upload goes on while another conversation is looked at; nothing fails without a reason.
 
-import type { Attachment } from "../../../core/wire/turn.ts";
+import type { TextEncoding } from "../../../core/text-encodings.ts";
+import type { AttachedFile, Attachment } from "../../../core/wire/turn.ts";
 import { ApiError, call, problemOf } from "../api.ts";
 import { browserClock, browserRandom } from "../browser-time.ts";
 import { afterReload, type DraftFile, draftOf, failureOfCode, refusedAtOnce, takeFiles } from "../core/attached.ts";
@@ -68,12 +69,23 @@ export function mayRetry(file: DraftFile): boolean {
   return chosen.has(file.key) && (file.failure === "network" || file.failure === "other");
 }
 
-export function retryFile(conversationId: string | null, key: string): void {
+export function retryFile(conversationId: string | null, key: string, encoding?: TextEncoding): void {
   const before = chosen.get(key);
   if (!before) return;
   chosen.set(key, { file: before.file, abort: new AbortController() });
   changeFile(conversationId, key, { state: "uploading", sentBytes: 0, failure: null });
-  void upload(conversationId, key);
+  void upload(conversationId, key, encoding);
+}
+
+/** May its encoding be changed? Only this page has its bytes, and only until it is left. */
+export const mayReadOtherwise = (file: DraftFile): boolean => chosen.has(file.key) && file.encoding !== undefined;
+
+/** Has the server read it as `encoding`; what it made of it before goes. */
+export function readOtherwise(conversationId: string | null, file: DraftFile, encoding: TextEncoding): void {
+  const before = file.id;
+  changeFile(conversationId, file.key, { id: null, encoding });
+  retryFile(conversationId, file.key, encoding);
+  if (before !== null) call(`/api/attachments/${before}`, { method: "DELETE" }).catch(() => undefined);
 }
 
 /** Takes a file out of the draft; one that only the draft had is deleted at the server too. */
@@ -104,15 +116,17 @@ export function clearFiles(conversationId: string | null): void {
   put(conversationId, () => []);
 }
 
-async function upload(conversationId: string | null, key: string): Promise<void> {
+async function upload(conversationId: string | null, key: string, encoding?: TextEncoding): Promise<void> {
   const own = chosen.get(key);
   if (!own) return;
   try {
-    const made = await send(own.file, own.abort.signal, (sentBytes) => changeFile(conversationId, key, { sentBytes }));
+    const tell = (sentBytes: number): void => changeFile(conversationId, key, { sentBytes });
+    const made = await send(own.file, encoding, own.abort.signal, tell);
     changeFile(conversationId, key, {
       id: made.id,
       name: made.name,
       bytes: made.bytes,
+      encoding: made.encoding,
       sentBytes: made.bytes,
       state: "ready",
     });
@@ -124,14 +138,20 @@ async function upload(conversationId: string | null, key: string): Promise<void>
 }
 
 /** XMLHttpRequest, because fetch tells nothing of what was sent. */
-function send(file: File, signal: AbortSignal, onSent: (bytes: number) => void): Promise<Attachment> {
+function send(
+  file: File,
+  encoding: TextEncoding | undefined,
+  signal: AbortSignal,
+  onSent: (bytes: number) => void,
+): Promise<AttachedFile> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     const abort = (): void => request.abort();
     const broken = (): void => reject(new ApiError(0, "network", "network"));
     let cancelStall = browserClock.after(STALL_MS, abort);
     signal.addEventListener("abort", abort, { once: true });
-    request.open("POST", `/api/attachments?name=${encodeURIComponent(file.name.slice(-200))}`);
+    const query = new URLSearchParams({ name: file.name.slice(-200), ...(encoding ? { encoding } : {}) });
+    request.open("POST", `/api/attachments?${query}`);
     request.setRequestHeader("content-type", "application/octet-stream");
     request.upload.onprogress = (event) => {
       cancelStall();
@@ -141,7 +161,7 @@ function send(file: File, signal: AbortSignal, onSent: (bytes: number) => void):
     request.onerror = broken;
     request.onabort = broken;
     request.onload = () => {
-      if (request.status === 201) return resolve(JSON.parse(request.responseText) as Attachment);
+      if (request.status === 201) return resolve(JSON.parse(request.responseText) as AttachedFile);
       void problemOf(new Response(request.responseText, { status: request.status })).then(reject);
     };
     request.onloadend = () => {

@@ -7,7 +7,7 @@ import { ApiError, call } from "../api.ts";
 import { browserClock, browserRandom } from "../browser-time.ts";
 import { hasEnded } from "../core/turn-view.ts";
 import { keep, onKept, readKept } from "../kept.ts";
-import { go } from "../routes.ts";
+import { goToBegun } from "../routes.ts";
 import { createStore, type Store } from "../store.ts";
 import { t } from "../text/text.ts";
 import { addTurn, beginConversation, holdConversation, readConversation, setSending } from "./conversation.ts";
@@ -16,6 +16,8 @@ export interface Outgoing {
   readonly key: string;
   /** null: the question begins a conversation. */
   readonly conversationId: string | null;
+  /** It began the conversation: whoever sees it off goes along, also after a reload. */
+  readonly begins?: boolean;
   readonly text: string;
   /** waiting: for the running turn's end. unsent: no answer from the server; refused: it said no. */
   readonly state: "sending" | "waiting" | "unsent" | "refused";
@@ -62,7 +64,8 @@ function remove(key: string): void {
 /** Sends a question; one that finds a turn running waits for its end. */
 export function ask(conversationId: string | null, text: string, files: readonly Attachment[] = []): Promise<void> {
   const key = browserRandom.uuid();
-  const item: Outgoing = { key, conversationId, text, files, state: "sending", reason: null };
+  const begins = conversationId === null;
+  const item: Outgoing = { key, conversationId, begins, text, files, state: "sending", reason: null };
   put(item);
   return send(item);
 }
@@ -96,9 +99,9 @@ async function send(item: Outgoing): Promise<void> {
       current = { ...current, conversationId };
       put(current);
       beginConversation(conversationId, "");
-      // The page of the new conversation, unless the user has gone elsewhere meanwhile.
-      if (location.pathname === "/") go(`/c/${conversationId}`, "replace");
     }
+    // The page of the new conversation, unless the user has gone elsewhere meanwhile.
+    if (item.begins && location.pathname === "/") goToBegun(conversationId);
     setSending(conversationId, true);
     const files = item.files ?? [];
     const { turnId } = await call<TurnAccepted>(`/api/conversations/${conversationId}/turns`, {

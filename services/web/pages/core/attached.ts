@@ -6,7 +6,7 @@ import type { Attachment, AttachmentsAQuestion } from "../../../core/wire/turn.t
 export const ATTACHMENTS_A_QUESTION: AttachmentsAQuestion = 5;
 export const ATTACHMENT_BYTES = 2 ** 20;
 
-type AttachFailure = "tooLarge" | "type" | "empty" | "gone" | "interrupted" | "network" | "other";
+type AttachFailure = "tooLarge" | "type" | "encoding" | "empty" | "gone" | "interrupted" | "network" | "other";
 
 /** A file beside the question that is being written. */
 export interface DraftFile {
@@ -19,6 +19,8 @@ export interface DraftFile {
   readonly sentBytes: number;
   /** The server's id; null until it has the file. */
   readonly id: string | null;
+  /** How the server read it; absent: it has not, or an older page kept this. */
+  readonly encoding?: string;
   readonly failure: AttachFailure | null;
 }
 
@@ -41,6 +43,7 @@ export function refusedAtOnce(bytes: number): AttachFailure | null {
 export function failureOfCode(code: string, status: number): AttachFailure {
   if (code === "attachment.tooLarge" || status === 413) return "tooLarge";
   if (code === "attachment.type") return "type";
+  if (code === "attachment.encoding") return "encoding";
   if (code === "attachment.empty") return "empty";
   return status === 0 || status >= 500 ? "network" : "other";
 }

@@ -11,8 +11,11 @@ interface KeyFacts {
   readonly composing: boolean;
 }
 
-/** True when this keydown sends the message; Shift or Alt with Enter is a new line. */
-export function mayEnterSend(key: KeyFacts): boolean {
-  if (key.key !== "Enter" || key.shiftKey || key.altKey) return false;
+/**
+ * True when this keydown sends the message; Shift or Alt with Enter is a new line. On a touch keyboard every Enter is: it
+ * has no Shift at hand, and a button sends.
+ */
+export function mayEnterSend(key: KeyFacts, isTouch = false): boolean {
+  if (isTouch || key.key !== "Enter" || key.shiftKey || key.altKey) return false;
   return !(key.isComposing || key.keyCode === 229 || key.composing);
 }

@@ -1,6 +1,6 @@
 // What the pages say about an answer and around the question.
 
-import type { Catalogue, With } from "../../../../config/text.ts";
+import { type Catalogue, type Counted, numberText, type With } from "../../../../config/text.ts";
 
 export const answerWords = {
   "note.see": (v: With<"label">) => [`Footnote ${v.label}`, `각주 ${v.label}`],
@@ -16,4 +16,24 @@ export const answerWords = {
     "This turn cannot be laid out; here is its text as it is.",
     "이 답변은 서식을 적용할 수 없어 원문 그대로 보여드립니다.",
   ],
+  "composer.touchHint": ["The arrow sends, Enter begins a new line.", "화살표 버튼으로 보내고, Enter로 줄을 바꿉니다."],
+  "composer.pastedLong": (v: Counted & With<"most">) => [
+    `The pasted text has ${numberText(v.count)} characters; a question may have ${v.most}.`,
+    `붙여넣은 텍스트가 ${numberText(v.count)}자입니다. 질문은 ${v.most}자까지 쓸 수 있습니다.`,
+  ],
+  "composer.tooLong": (v: Counted & With<"most">) => [
+    `This text has ${numberText(v.count)} characters; a question may have ${v.most}.`,
+    `이 글은 ${numberText(v.count)}자입니다. 질문은 ${v.most}자까지 쓸 수 있습니다.`,
+  ],
+  "composer.attachInstead": ["Attach it as a file", "파일로 첨부"],
+  "composer.leaveOut": ["Leave it out", "넣지 않기"],
+  "composer.pastedName": ["pasted text.txt", "붙여넣은 텍스트.txt"],
+  "composer.aside": ["What you were writing was put aside.", "작성하던 내용을 따로 보관해 두었습니다."],
+  "composer.bringBack": ["Bring it back", "다시 가져오기"],
+  "attach.readAs": (v: With<"encoding">) => [`read as ${v.encoding}`, `${v.encoding}(으)로 읽음`],
+  "attach.encoding": [
+    "The file is not written in this encoding. Choose another one.",
+    "이 인코딩으로 작성된 파일이 아닙니다. 다른 인코딩을 선택해주세요.",
+  ],
+  "attach.howRead": (v: With<"name">) => [`How ${v.name} is read`, `${v.name}의 문자 인코딩`],
 } satisfies Catalogue;
