@@ -1,13 +1,7 @@
 // Is it a recording? By content, never by name: a playlist or script in disguise must not reach ffmpeg.
 
 import { fileTypeFromFile } from "file-type";
-
-const CONTAINERS = new Set([
-  "application/ogg",
-  "application/vnd.ms-asf",
-  "application/mxf",
-  "application/vnd.rn-realmedia",
-]);
+import { isRecordingType } from "../core/recording-types.ts";
 
 /** Its media type when the content is audio or video, else null. */
 export async function recordingType(path: string): Promise<string | null> {
@@ -17,5 +11,5 @@ export async function recordingType(path: string): Promise<string | null> {
     return undefined;
   });
   if (!found) return null;
-  return /^(audio|video)\//.test(found.mime) || CONTAINERS.has(found.mime) ? found.mime : null;
+  return isRecordingType(found.mime) ? found.mime : null;
 }

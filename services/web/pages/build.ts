@@ -16,7 +16,7 @@ const ROOT = join(HERE, "../../..");
 const KEPT_BUILDS = 2;
 const PACKAGES = [
   ...["preact", "eventsource-parser", "esbuild", "markdown-it", "markdown-it-cjk-friendly", "temml", "uplot"],
-  ...["lowlight", "highlight.js"],
+  ...["lowlight", "highlight.js", "file-type"],
 ];
 /** Not part of what the browser gets: changing them builds nothing anew (build.ts itself does). */
 const SERVER_FILES = new Set(["serve.ts", "manifest.ts"]);
@@ -109,7 +109,10 @@ function staticImports(outputs: Outputs, entry: string): readonly string[] {
 }
 
 /** Sources beside these that the browser gets too. */
-const SHARED = ["services/text/words.ts", "config/text.ts", "config/language.ts", "services/core/text-encodings.ts"];
+const SHARED = [
+  ...["services/text/words.ts", "config/text.ts", "config/language.ts"],
+  ...["services/core/text-encodings.ts", "services/core/recording-types.ts"],
+];
 
 /** Hash of every source the browser gets and of the versions of the packages in it. */
 async function hashSources(): Promise<string> {

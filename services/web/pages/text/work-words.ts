@@ -40,6 +40,14 @@ export const workWords = {
     "연결이 끊겼습니다. 멈춘 곳부터 이어서 올립니다…",
   ],
   "upload.checking": ["looking at the file…", "파일을 확인하는 중…"],
+  "upload.empty": [
+    "The file is empty. The recording may not have been saved; record it again.",
+    "빈 파일입니다. 녹음이 저장되지 않았을 수 있으니 다시 녹음해주세요.",
+  ],
+  "upload.wrongType": [
+    "This is no recording: it was not sent. Choose an audio or video file such as WAV, MP3, M4A or MP4.",
+    "녹음 파일이 아니어서 보내지 않았습니다. WAV, MP3, M4A, MP4 같은 오디오나 비디오 파일을 선택해주세요.",
+  ],
   "upload.failed": ["failed", "실패"],
   "batch.goesOn": ["A batch goes on when you close this page.", "페이지를 닫아도 일괄 전사는 계속됩니다."],
   "batch.new": ["Transcribe an archive folder", "보관 폴더 전사하기"],
@@ -113,6 +121,8 @@ export const workWords = {
     "A field may use an earlier step's result: ${steps.step1.output.rows[0].count}",
     "앞 단계의 결과를 사용할 수 있습니다: ${steps.step1.output.rows[0].count}",
   ],
+  "playbook.unsaved": ["What was not saved the last time is back.", "지난번에 저장하지 않은 내용을 되살렸습니다."],
+  "playbook.discard": ["Discard it", "버리기"],
   "playbook.badJson": ["this is not valid JSON", "올바른 JSON이 아닙니다"],
   "tool.sql": ["SQL", "SQL"],
   "tool.http": ["HTTP request", "HTTP 요청"],

@@ -1,10 +1,12 @@
 // Editing a playbook: a form per step by its tool, references to earlier steps, the server's problems at their step.
+// Invariant: what is not saved yet is kept in this browser until it is saved or discarded.
 
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { Playbook } from "../../../core/wire/playbook.ts";
 import { ApiError } from "../api.ts";
 import { browserRandom } from "../browser-time.ts";
+import { keep, readKept } from "../kept.ts";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { type TextKey, t } from "../text/text.ts";
 
@@ -50,6 +52,12 @@ interface Draft {
   readonly rest: Readonly<Record<string, unknown>>;
 }
 
+/** What the form holds. */
+interface Work {
+  readonly name: string;
+  readonly steps: readonly Draft[];
+}
+
 interface PlaybookBody {
   readonly name: string;
   readonly steps: readonly { readonly id: string; readonly tool: string; readonly input: Record<string, unknown> }[];
@@ -67,8 +75,23 @@ interface EditorProps {
 }
 
 export function PlaybookEditor({ playbook, onSave }: EditorProps): VNode {
-  const [name, setName] = useState(playbook?.name ?? "");
-  const [steps, setSteps] = useState<readonly Draft[]>(() => playbook?.steps.map(draftOf) ?? [emptyStep(1)]);
+  const place = `playbook.${playbook?.id ?? "new"}`;
+  const saved = useMemo(() => workOf(playbook), [playbook?.id]);
+  const [work, setWork] = useState<Work>(() => readKept<Work | null>(place, null) ?? saved);
+  const [isBack, setBack] = useState(() => readKept<Work | null>(place, null) !== null);
+  const { name, steps } = work;
+  const put = (part: Partial<Work>): void => {
+    const next = { ...work, ...part };
+    setWork(next);
+    keep(place, JSON.stringify(next) === JSON.stringify(saved) ? null : next);
+  };
+  const setName = (next: string): void => put({ name: next });
+  const setSteps = (next: readonly Draft[]): void => put({ steps: next });
+  const discard = (): void => {
+    keep(place, null);
+    setWork(saved);
+    setBack(false);
+  };
   const [problems, setProblems] = useState<readonly Problem[]>([]);
   const [refused, setRefused] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
@@ -90,6 +113,7 @@ export function PlaybookEditor({ playbook, onSave }: EditorProps): VNode {
       const made: { id: string; tool: string; input: Record<string, unknown> }[] = [];
       for (const step of steps) made.push({ id: step.id.trim(), tool: step.tool, input: inputOf(step) });
       await onSave({ name: name.trim(), steps: made });
+      keep(place, null);
     } catch (error) {
       if (error instanceof BadField)
         setProblems([{ step: error.step, field: error.field, reason: t("playbook.badJson") }]);
@@ -111,6 +135,14 @@ export function PlaybookEditor({ playbook, onSave }: EditorProps): VNode {
         void save();
       }}
     >
+      {isBack && (
+        <p class="soft" role="status">
+          {t("playbook.unsaved")}{" "}
+          <button type="button" class="link" onClick={discard}>
+            {t("playbook.discard")}
+          </button>
+        </p>
+      )}
       <label>
         {t("playbook.name")}
         <input required maxLength={200} value={name} onInput={(event) => setName(event.currentTarget.value)} />
@@ -235,6 +267,11 @@ class BadField extends Error {
     this.field = field;
   }
 }
+
+const workOf = (playbook: Playbook | null): Work => ({
+  name: playbook?.name ?? "",
+  steps: playbook?.steps.map(draftOf) ?? [emptyStep(1)],
+});
 
 function emptyStep(number: number): Draft {
   return { key: browserRandom.uuid(), id: `step${number}`, tool: "sql", fields: { dataSource: "demo" }, rest: {} };

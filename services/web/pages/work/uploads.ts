@@ -5,6 +5,8 @@ import { ApiError, call } from "../api.ts";
 import { browserClock, browserRandom } from "../browser-time.ts";
 import { failureText } from "../parts/failure.tsx";
 import { createStore, type Store } from "../store.ts";
+import { t } from "../text/text.ts";
+import { refusedBeforehand } from "./recording-check.ts";
 import { sendFile, type UploadProgress } from "./upload.ts";
 
 export interface Uploading {
@@ -77,6 +79,12 @@ async function send({ key, file }: Uploading): Promise<void> {
   const startedAt = browserClock.monotonicMs();
   let first: number | null = null;
   try {
+    const refused = await refusedBeforehand(file).catch(() => null);
+    if (refused !== null) {
+      change(key, { state: "failed", failed: t(refused === "empty" ? "upload.empty" : "upload.wrongType") });
+      return;
+    }
+    if (abort.signal.aborted) return;
     const uploadId = await sendFile(
       file,
       ({ sent, state }) => {
