@@ -30,7 +30,7 @@ const GUESSES: ReadonlyMap<string, TextEncoding> = new Map([
   ["windows-1257", "Windows-1252"],
 ]);
 
-export interface ReadText {
+interface ReadText {
   readonly text: string;
   readonly encoding: TextEncoding;
 }

@@ -12,7 +12,7 @@ export type AttachmentsAQuestion = typeof ATTACHMENTS_A_QUESTION;
 
 const EXAMPLE_FILE = { id: "6f1c3f0e-8d0e-4f57-9a25-0c5b7a3f1d11", name: "sales.csv", bytes: 1834 };
 
-export const attachment = z
+const attachment = z
   .object({ id, name: text, bytes: count.describe("Of the file as it was sent.") })
   .meta({ examples: [EXAMPLE_FILE] });
 export type Attachment = z.infer<typeof attachment>;

@@ -81,7 +81,7 @@ export function Frame({ account }: { readonly account: Account }): VNode {
       <a class="skip" href="#main">
         {t("skip")}
       </a>
-      <div class="top-bar">
+      <header class="top-bar">
         <button type="button" class="quiet" aria-label={t("menu")} aria-expanded={open} onClick={() => setOpen(!open)}>
           <Icon name="menu" />
         </button>
@@ -89,7 +89,7 @@ export function Frame({ account }: { readonly account: Account }): VNode {
         <button type="button" class="quiet" aria-label={t("chat.new")} onClick={() => go("/")}>
           <Icon name="plus" />
         </button>
-      </div>
+      </header>
       <SideColumn account={account} place={place} onHelp={() => setHelp(true)} />
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the menu button closes it too */}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}

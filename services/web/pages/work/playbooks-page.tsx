@@ -165,9 +165,9 @@ function PlaybookView({ id }: { readonly id: string }): VNode {
         <ol class="playbook-steps">
           {value.steps.map((step) => (
             <li key={step.id} class="card">
-              <h3>
+              <h2>
                 {step.id} <span class="state">{t(`tool.${step.tool}` as "tool.sql")}</span>
-              </h3>
+              </h2>
               <pre>{inputText(step.input)}</pre>
             </li>
           ))}
