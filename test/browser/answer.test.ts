@@ -28,7 +28,7 @@ async function answered(page: Page, text: string): Promise<void> {
   await page.locator(".turn[data-state=answered]").last().waitFor();
 }
 
-const EVERYTHING = `
+const EVERYTHING = `report
 
 ## 분기 보고서
 
@@ -77,7 +77,7 @@ test("every construct of an answer is laid out, with figures as a chart, and bre
   await answer.getByRole("img", { name: /^Chart of 매출 by 달/ }).waitFor();
   await answer.locator(".chart canvas").waitFor();
   await expectAccessible(page);
-  expect(await page.title()).toMatch(/^분기 보고서|^## 분기 보고서/);
+  expect(await page.title()).toBe(`${(await page.locator(".conversation-head h1").innerText()).slice(0, 80)} · Owl`);
   await page.close();
 });
 
@@ -168,8 +168,6 @@ test("a device whose clock is three hours ahead counts the seconds of a turn", a
   await ask(page, "say 400 words every 60 ms");
   await page.locator(".turn .markdown", { hasText: "w9" }).waitFor();
   expect(await page.locator(".progress .elapsed").innerText()).toMatch(/^\d+ (s|min)/);
-  await page.locator(".progress .stop").click();
-  await page.locator(".turn[data-state=stopped]").waitFor();
   await page.close();
 });
 
