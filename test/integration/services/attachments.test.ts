@@ -49,7 +49,8 @@ const rowsOf = async (sql: string, ...values: unknown[]) => (await services.sql.
 test("a file is attached, sent, seen in the turn, answered about, downloaded, and gone with its conversation", async () => {
   const made = await attach("../매출 2026.csv", CSV);
   expect(made).toMatchObject({ status: 201, body: { name: "매출 2026.csv", bytes: CSV.length } });
-  expect(Object.keys(made.body).sort()).toEqual(["bytes", "id", "name"]);
+  // How it was read is told with the file.
+  expect(Object.keys(made.body).sort()).toEqual(["bytes", "encoding", "id", "name"]);
   const conversation = await begin();
   const asked = await askWith(conversation, [made.body.id]);
   expect(asked.status).toBe(202);
