@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { bundledServices } from "./bundled.ts";
 import { completeApp, type Reading } from "./complete-app.ts";
-import type { Config, ListenAddress, ProxyConfig, RetentionConfig } from "./config.ts";
+import type { BackupConfig, Config, ListenAddress, ProxyConfig, RetentionConfig } from "./config.ts";
 import { DEFAULTS } from "./defaults.ts";
 import { homePaths } from "./home.ts";
 import { environmentLanguage } from "./language.ts";
@@ -112,6 +112,7 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
     usesDatabase: bundled || raw.database !== undefined || raw.postgres !== undefined,
     stop,
     turn,
+    backup: completeBackup(raw.backup, read.folder),
     rollout: {
       healthTimeoutMs: raw.rollout?.healthTimeout ?? DEFAULTS.rollout.healthTimeoutMs,
       surge: raw.rollout?.surge ?? DEFAULTS.rollout.surge,
@@ -199,6 +200,22 @@ function checkPostgres(raw: OwlYaml, read: Reading): void {
         `postgres.settings.${key} is Owl's own${instead === null ? "" : `; use ${instead}`}`,
       );
   }
+}
+
+function completeBackup(raw: OwlYaml["backup"], folder: string): BackupConfig | null {
+  if (raw === undefined) return null;
+  const { directory, every, walEvery, keep, encrypt, command, bandwidth, drill } = raw;
+  const given = Object.entries(keep ?? {}).filter(([, count]) => count !== undefined);
+  return {
+    directory: resolve(folder, directory),
+    everyMs: every ?? DEFAULTS.backup.everyMs,
+    walEveryMs: walEvery ?? DEFAULTS.backup.walEveryMs,
+    keep: { ...DEFAULTS.backup.keep, ...Object.fromEntries(given) },
+    passphraseFile: encrypt === undefined ? null : resolve(folder, encrypt.passphraseFile),
+    command: command ?? null,
+    bandwidthBytesPerS: bandwidth ?? DEFAULTS.backup.bandwidthBytesPerS,
+    drillEveryMs: drill === undefined ? DEFAULTS.backup.drillEveryMs : drill,
+  };
 }
 
 function completeRetention(raw: OwlYaml["retention"]): RetentionConfig {

@@ -20,6 +20,8 @@ export interface Config {
   readonly usesDatabase: boolean;
   readonly stop: { readonly graceMs: number };
   readonly turn: TurnConfig;
+  /** null: none are made. */
+  readonly backup: BackupConfig | null;
   readonly rollout: {
     readonly healthTimeoutMs: number;
     readonly surge: "auto" | number;
@@ -100,6 +102,25 @@ interface DeployConfig {
   readonly beforeMs: number;
   /** The part of the clients a new one gets first, and for how long; part 0: it gets all at once. */
   readonly share: { readonly part: number; readonly ms: number };
+}
+
+export interface BackupConfig {
+  /** Absolute; a mounted disk. */
+  readonly directory: string;
+  /** Between two whole backups. */
+  readonly everyMs: number;
+  /** Between two writes of PostgreSQL's log: what a lost machine loses. */
+  readonly walEveryMs: number;
+  /** How many stay: the newest of so many hours, days and weeks. */
+  readonly keep: { readonly hourly: number; readonly daily: number; readonly weekly: number };
+  /** What they are sealed with, or null: as they are. */
+  readonly passphraseFile: string | null;
+  /** Run after each backup; `{directory}` is filled in. */
+  readonly command: readonly string[] | null;
+  /** 0: as fast as it goes. */
+  readonly bandwidthBytesPerS: number;
+  /** Between two drills; null: none by itself. */
+  readonly drillEveryMs: number | null;
 }
 
 export interface TurnConfig {

@@ -32,8 +32,39 @@ export interface Status {
   readonly connections: ConnectionsStatus | null;
   readonly workers: readonly WorkerStatus[] | null;
   readonly rollout: Rollout | null;
+  /** null: none are made (owl.yaml names no backup.directory). Absent from older ones. */
+  readonly backup?: BackupStatus | null;
   /** Sentences a person must know (disk full, state file set aside, strangers found, ...). */
   readonly warnings: readonly string[];
+}
+
+export interface BackupStatus {
+  readonly directory: string;
+  /** One is being taken. */
+  readonly running: boolean;
+  readonly last: {
+    readonly id: string;
+    readonly at: string;
+    readonly bytes: number;
+    readonly elapsedMs: number;
+  } | null;
+  /** The database's log: when some of it reached the directory last, and how long its oldest byte had waited. */
+  readonly log: { readonly at: string; readonly lagMs: number } | null;
+  readonly drill: DrillStatus | null;
+  /** What is in the way, in the installation's language. */
+  readonly problem: string | null;
+}
+
+/** The last restore that was tried out. */
+export interface DrillStatus {
+  readonly backup: string;
+  readonly at: string;
+  readonly passed: boolean;
+  /** How long what was written just before took to be in the directory. */
+  readonly rpoMs: number | null;
+  /** From nothing to a signed-in page. */
+  readonly rtoMs: number | null;
+  readonly reason: string | null;
 }
 
 export interface ServiceStatus {

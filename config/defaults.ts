@@ -36,6 +36,13 @@ export const DEFAULTS = {
     auditMs: 730 * DAY_MS,
     rollouts: 200,
   },
+  backup: {
+    everyMs: DAY_MS / 4,
+    walEveryMs: 3_000,
+    keep: { hourly: 8, daily: 7, weekly: 4 },
+    bandwidthBytesPerS: 64 * 2 ** 20,
+    drillEveryMs: 7 * DAY_MS,
+  },
   rollout: { healthTimeoutMs: 300_000, surge: "auto" as const, confirmMs: 10_000, updateConfirmMs: 30_000 },
   deploy: { keep: 5, sizeBytes: 2 * 2 ** 30, beforeMs: 600_000, share: { part: 0, ms: 300_000 } },
   worse: { errorShare: 0.05, p95Factor: 3 },

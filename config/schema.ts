@@ -135,9 +135,24 @@ const concurrency = z
   })
   .partial();
 
+const backup = z.strictObject({
+  directory: path,
+  every: duration.optional(),
+  walEvery: duration.optional(),
+  keep: z
+    .strictObject({ hourly: whole(1, 1_000), daily: whole(0, 1_000), weekly: whole(0, 1_000) })
+    .partial()
+    .optional(),
+  encrypt: z.strictObject({ passphraseFile: path }).optional(),
+  command: argv('[restic, backup, "{directory}"]').optional(),
+  bandwidth: size.optional(),
+  drill: kept.optional(),
+});
+
 export const owlYaml = z
   .strictObject({
     proxy,
+    backup,
     database: z.strictObject({ url: secretLeaf(`a postgres:// URL (${SECRET})`) }),
     postgres: z
       .strictObject({ maxConnections: whole(10, 100_000), settings, binaries: text("auto or a directory") })

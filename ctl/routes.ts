@@ -22,6 +22,7 @@ export const ROUTES = {
   preflight: "/v1/preflight",
   config: "/v1/config",
   reexec: "/v1/reexec",
+  backups: "/v1/backups",
   releases: "/v1/releases",
   updates: "/v1/updates",
   planUpdate: "/v1/updates/plan",

@@ -21,6 +21,7 @@ import { createSurroundings } from "./instances/surroundings.ts";
 import { createSupervisor } from "./loop.ts";
 import { createLogDrops } from "./observe/log-drops.ts";
 import { createStatusReader } from "./observe/status.ts";
+import { createBackups, noteRewound } from "./postgres/backups/service.ts";
 import { createDatabaseService } from "./postgres/database-service.ts";
 import { createPreflight } from "./preflight/preflight.ts";
 import { freePort } from "./process/free-port.ts";
@@ -77,7 +78,9 @@ export function createDaemon(parts: DaemonParts) {
     mayMigrateIncompatibly: () => book.services().length === 0,
     // Cut in an update, the database is in that update's hands.
     mayPrepare: () => course.present() === null,
+    rewound: () => noteRewound(ground),
   });
+  const backups = createBackups({ ...parts, ground, config, database });
   const app = (of: Config) => appConfigWith(of.app, database.url());
   const proxies = createProxySet({
     ...ground,
@@ -91,7 +94,7 @@ export function createDaemon(parts: DaemonParts) {
   const logs = createInstanceLogs({ directory: paths.logs, clock, living, dropped: createLogDrops(ground) });
   const refreshCounters = () => freshCounters(clock, proxies);
   /** What most of the following needs; each names what it takes. */
-  const house = { ...parts, ground, ...ground, config, app, database, proxies, logs, refreshCounters };
+  const house = { ...parts, ground, ...ground, config, app, database, backups, proxies, logs, refreshCounters };
   const routing = createRouting({
     ...house,
     acknowledged: wake,
@@ -115,6 +118,7 @@ export function createDaemon(parts: DaemonParts) {
     inForce: config,
     use(next) {
       inForce.use(next);
+      backups.settle();
       wake();
     },
   });
@@ -188,12 +192,8 @@ export function createDaemon(parts: DaemonParts) {
       wake();
     },
   });
-  const control: Control = {
-    ...operations.control,
-    ...updating.updates,
-    status: standing.fresh,
-    reexec: async () => parts.reexec(),
-  };
+  const own = { status: standing.fresh, reexec: async () => parts.reexec(), backUp: async () => backups.now() };
+  const control: Control = { ...operations.control, ...updating.updates, ...own };
   const front = createFront({ ...lived, control, lifetime: ground.ends, config: config() });
   return createLifetime({ ...lived, ...operations, supervisor, lookout, control, attendance: updating, front });
 }

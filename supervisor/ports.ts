@@ -226,6 +226,8 @@ export interface DatabaseService {
   start(say: (message: string) => void, signal: AbortSignal): Promise<void>;
   /** Metastore URL with its secret, once started. */
   url(): string | null;
+  /** Of a managed server, as its administrator, once started. */
+  adminUrl(): string | null;
   metastore(): Metastore | null;
   /** Managed: SIGINT (fast), then SIGQUIT. External: nothing. */
   stop(): Promise<void>;

@@ -1,6 +1,13 @@
 // `owlctl status` for people: state, proxy, services with their instances, connections, workers, rollout, warnings. Pure.
 
-import type { InstanceStatus, LastExit, Rollout, ServiceStatus, Status } from "../../config/control-api.ts";
+import type {
+  BackupStatus,
+  InstanceStatus,
+  LastExit,
+  Rollout,
+  ServiceStatus,
+  Status,
+} from "../../config/control-api.ts";
 import type { Text } from "../text/text.ts";
 import { age, bytes, elapsed, percent } from "./figures.ts";
 import { table } from "./table.ts";
@@ -49,9 +56,25 @@ export function statusLines(status: Status, context: StatusContext): string[] {
       );
     }
   }
+  if (status.backup !== undefined) lines.push("", backupLine(status.backup, context));
   if (status.rollout !== null) lines.push("", ...rolloutLines(status.rollout, context));
   for (const warning of status.warnings ?? []) lines.push("", paint(`! ${warning}`, "yellow"));
   return lines;
+}
+
+function backupLine(backup: BackupStatus | null, { text, paint, nowMs }: StatusContext): string {
+  const t = text.status;
+  if (backup === null) return `${paint(t.backup, "bold")}  ${paint(t.backupNone, "dim")}`;
+  const ago = (at: string) => age(Math.max(0, nowMs - Date.parse(at)));
+  const { last, log, drill } = backup;
+  const proof =
+    drill === null
+      ? t.backupUnproven
+      : drill.passed
+        ? t.backupProven(ago(drill.at), elapsed(drill.rtoMs ?? 0))
+        : t.backupFailed(ago(drill.at));
+  const parts = [last === null ? t.backupNotYet : t.backupLast(ago(last.at)), log && t.backupLog(ago(log.at)), proof];
+  return `${paint(t.backup, "bold")}  ${backup.directory}  ${parts.filter((part) => part !== null).join("  ")}`;
 }
 
 function proxyLine(status: Status, { text, paint }: StatusContext): string {

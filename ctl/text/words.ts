@@ -1,6 +1,7 @@
 // What owlctl says.
 
 import type { Catalogue } from "../../config/text.ts";
+import { backupWords } from "./backup-words.ts";
 import { commandWords } from "./command-words.ts";
 
 type Data = Readonly<Record<string, unknown>>;
@@ -53,7 +54,7 @@ export const words = {
     `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`,
     `\n예:\n${lines.map((line) => `  ${line}`).join("\n")}`,
   ],
-  commands: commandWords,
+  commands: { ...commandWords, ...backupWords },
   states: {
     starting: ["starting", "시작 중"],
     steady: ["steady", "안정"],
@@ -100,6 +101,20 @@ export const words = {
     stoppedFlag: ["(stopped)", "(멈춤)"],
     scaledFlag: (configured: number) => [`(scaled; owl.yaml: ${configured})`, `(조정됨; owl.yaml: ${configured})`],
     crashLooping: ["CRASH-LOOPING", "반복해서 죽음"],
+    backup: ["backup", "백업"],
+    backupNone: [
+      "none: owl.yaml names no backup.directory (README, When the machine is lost)",
+      "없음: owl.yaml에 backup.directory가 없음(README의 When the machine is lost)",
+    ],
+    backupLast: (ago: string) => [`taken ${ago} ago`, `${ago} 전에 만듦`],
+    backupNotYet: ["the first one is still to be taken", "아직 첫 백업을 만들지 않음"],
+    backupLog: (ago: string) => [`log ${ago} ago`, `로그 ${ago} 전`],
+    backupProven: (ago: string, rto: string) => [
+      `restored in a drill ${ago} ago (${rto})`,
+      `${ago} 전 복원 훈련 통과(${rto})`,
+    ],
+    backupUnproven: ["never proven by a drill: owlctl drill", "복원 훈련을 한 적이 없음: owlctl drill"],
+    backupFailed: (ago: string) => [`the drill ${ago} ago failed`, `${ago} 전 복원 훈련 실패`],
     connections: ["connections", "연결"],
     connectionFigures: (c: {
       open: number;

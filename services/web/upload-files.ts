@@ -38,7 +38,8 @@ export async function appendUpload(
   const writer = deps.random.uuid();
   if (!(await takeUpload(deps.db, id, offset, writer))) throw conflict();
   await mkdir(deps.config.uploadsDir, { recursive: true, mode: 0o700 });
-  const file = await open(uploadFile(deps, id), offset === 0 ? "w" : "r+", 0o600);
+  // Readable for the group, which owld is in as a service: it takes the backups.
+  const file = await open(uploadFile(deps, id), offset === 0 ? "w" : "r+", 0o640);
   let at = offset;
   let noted = offset;
   const note = async () => {

@@ -84,6 +84,8 @@ export interface Control {
   config(): Promise<ShownConfig>;
   /** Resolves when it is decided; owld lets go of everything and exits 75 right after. */
   reexec(): Promise<void>;
+  /** Begins a backup now; it shows in status and events. Throws `backup.off`, `backup.notNow`. */
+  backUp(): Promise<void>;
   /** Where a ready bundled web instance listens, for `/v1/app/*`; null when there is none. */
   appTarget(): { readonly socket: string } | { readonly host: string; readonly port: number } | null;
 }

@@ -38,7 +38,15 @@ interface OperationParts {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-type Elsewhere = "status" | "reexec" | "stageRelease" | "update" | "planUpdate" | "rollback" | "planRollback";
+type Elsewhere =
+  | "status"
+  | "reexec"
+  | "backUp"
+  | "stageRelease"
+  | "update"
+  | "planUpdate"
+  | "rollback"
+  | "planRollback";
 
 export interface Operations {
   readonly control: Omit<Control, Elsewhere>;

@@ -299,6 +299,17 @@ export const ROUTES: readonly Route[] = [
   },
   {
     method: "POST",
+    path: "/v1/backups",
+    id: "backUp",
+    summary: "Begins a backup now; it shows in the status and as an event",
+    answer: changedAnswer,
+    async run({ control, text }) {
+      await control.backUp();
+      return json(202, { changed: true, notes: [text.done.backup], rollout: null });
+    },
+  },
+  {
+    method: "POST",
     path: "/v1/reexec",
     id: "reexec",
     summary: "The supervisor starts again on new code; everything else runs on",

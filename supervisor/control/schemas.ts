@@ -137,6 +137,26 @@ export const status: z.ZodType<api.Status> = z.object({
     )
     .nullable(),
   rollout: rollout.nullable(),
+  backup: z
+    .object({
+      directory: z.string(),
+      running: z.boolean(),
+      last: z.object({ id: z.string(), at: time, bytes: count, elapsedMs: ms }).nullable(),
+      log: z.object({ at: time, lagMs: ms }).nullable(),
+      drill: z
+        .object({
+          backup: z.string(),
+          at: time,
+          passed: z.boolean(),
+          rpoMs: ms.nullable(),
+          rtoMs: ms.nullable(),
+          reason: z.string().nullable(),
+        })
+        .nullable(),
+      problem: z.string().nullable(),
+    })
+    .nullable()
+    .optional(),
   warnings: z.array(z.string()),
 });
 

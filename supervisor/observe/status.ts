@@ -2,6 +2,7 @@
 
 import type { Config } from "../../config/config.ts";
 import type {
+  BackupStatus,
   ConnectionsStatus,
   InstanceStatus,
   ServiceStatus,
@@ -18,6 +19,7 @@ import type { Sentence, Text } from "../core/text/text.ts";
 import type { Surroundings } from "../instances/surroundings.ts";
 import type { ServiceWishes } from "../instances/wishes.ts";
 import type { ProxySet, Usage } from "../ports.ts";
+import type { Backups } from "../postgres/backups/service.ts";
 import { createCertificateWarning } from "../preflight/certificate.ts";
 import type { RolloutRunner } from "../rollouts/record.ts";
 import type { Definitions } from "../state/definitions.ts";
@@ -31,6 +33,7 @@ interface StatusParts {
   readonly surroundings: Surroundings;
   readonly rollouts: RolloutRunner;
   readonly refreshCounters: () => Promise<void>;
+  readonly backups: Pick<Backups, "status">;
 }
 
 interface StatusReader {
@@ -78,6 +81,7 @@ export function createStatusReader(parts: StatusParts): StatusReader {
         usage: surroundings.usage(),
         connections: surroundings.connections(),
         workers: surroundings.workers(),
+        backup: parts.backups.status(),
         stopping: loop.reach().isStopping(),
         settled,
         warnings: all.map((say) => say(text)),
@@ -103,6 +107,7 @@ interface StatusFacts {
   readonly rollouts: RolloutRunner;
   readonly connections: ConnectionsStatus | null;
   readonly workers: readonly WorkerStatus[] | null;
+  readonly backup: BackupStatus | null;
   readonly stopping: boolean;
   /** Every service has once had its replicas ready, and the proxy listens. */
   readonly settled: boolean;
@@ -145,6 +150,7 @@ function buildStatus(facts: StatusFacts): Status {
     connections: facts.connections,
     workers: facts.workers,
     rollout,
+    backup: facts.backup,
     warnings: facts.warnings,
   };
 }

@@ -1,6 +1,8 @@
 // PostgreSQL as the rest of owld sees it: up (managed) or answering (external), migrated, prepared, watched.
 // Invariant: without a database in the configuration nothing here touches PostgreSQL or the disk.
 
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../../config/config.ts";
@@ -9,6 +11,7 @@ import { homePaths } from "../../config/home.ts";
 import { INSTANCE_ENV, inheritedEnv } from "../../config/instance-env.ts";
 import type { Clock, Random, WallMs } from "../../config/time.ts";
 import type { DatabaseService } from "../ports.ts";
+import { RESTORED } from "../state/home.ts";
 import { checkExternal } from "./external.ts";
 import { createManagedPostgres, type ManagedDeps, type ManagedPostgres } from "./managed.ts";
 import { createMetastore, type RunningMetastore } from "./metastore.ts";
@@ -34,6 +37,8 @@ interface DatabaseDeps {
   readonly mayMigrateIncompatibly?: () => boolean;
   /** Whether migrations and prepare are ours now; no, while an update is under way. */
   readonly mayPrepare?: () => boolean;
+  /** An older database is about to take the place of the one of now. */
+  readonly rewound?: () => void;
   /** Tests: facts of the machine the managed server should go by. */
   readonly facts?: ManagedDeps["facts"];
 }
@@ -111,6 +116,7 @@ export function createDatabaseService(deps: DatabaseDeps): DatabaseService {
     clock,
     copies: join(paths.home, "copies"),
     path: deps.environment.PATH ?? "",
+    ...(deps.rewound ? { rewound: deps.rewound } : {}),
     url() {
       invariant(url !== null, "the database is up before an update");
       return url;
@@ -145,13 +151,16 @@ export function createDatabaseService(deps: DatabaseDeps): DatabaseService {
       if (config.bundled && (deps.mayPrepare?.() ?? true)) {
         const allowIncompatible = deps.mayMigrateIncompatibly?.() ?? true;
         await migrate(up.url, join(deps.codeRoot, "migrations"), { allowIncompatible, say, signal });
+        const restored = join(paths.home, RESTORED);
+        const isRestored = existsSync(restored);
         await runPrepare({
           codeRoot: deps.codeRoot,
           node: process.execPath,
-          env: prepareEnvironment(deps, up),
+          env: { ...prepareEnvironment(deps, up), ...(isRestored ? { OWL_RESTORED: "1" } : {}) },
           say,
           signal,
         });
+        if (isRestored) await rm(restored);
       }
       url = up.url;
       metastore = createMetastore({ url, clock, log, stalledAfterMs: config.heartbeat.stalledAfterMs });
@@ -159,6 +168,7 @@ export function createDatabaseService(deps: DatabaseDeps): DatabaseService {
       if (managed) watching = watch();
     },
     url: () => url,
+    adminUrl: () => adminUrl,
     metastore: () => metastore,
     async stop() {
       await endWatching();

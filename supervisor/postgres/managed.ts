@@ -2,7 +2,7 @@
 // or programs changed by content. It is a detached process and outlives owld.
 // Invariant: every step asks first whether it is done already, so that a start killed anywhere is simply repeated.
 
-import { chmod, mkdir, open, rename, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, open, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { PostgresConfig } from "../../config/config.ts";
 import { invariant, OwlError } from "../../config/errors.ts";
@@ -32,6 +32,8 @@ export interface ManagedDeps {
   readonly logFile: string;
   /** PATH, for finding the system's programs. */
   readonly path: string;
+  /** Reading a backup's log takes longer than recovering from a crash. */
+  readonly readyBoundMs?: number;
   /** Tests: what replaces the machine's own facts. */
   readonly facts?: Partial<Pick<PlaceWanted, "elsewhere" | "shortRoots">> & {
     readonly euid?: number;
@@ -120,7 +122,10 @@ export function createManagedPostgres(deps: ManagedDeps): ManagedPostgres {
       running = null;
       outcome = "restarted";
     }
-    if (running) return { postmaster: await waitReady(located, null, say, signal), outcome: "adopted" };
+    if (running) {
+      await renewAccess(up, running.pid);
+      return { postmaster: await waitReady(located, null, say, signal), outcome: "adopted" };
+    }
     await clearCrashed(located.data, clock);
     await writeConfiguration(up, "current");
     await checkConfiguration(up, "current");
@@ -163,7 +168,7 @@ export function createManagedPostgres(deps: ManagedDeps): ManagedPostgres {
       // A start of an owld killed a moment ago may have won the data directory: then ours ended and its is adopted.
       if (!found) await failed?.();
       const nowMs = clock.monotonicMs();
-      if (nowMs - startedMs > READY_BOUND_MS || (!found && !failed)) {
+      if (nowMs - startedMs > (deps.readyBoundMs ?? READY_BOUND_MS) || (!found && !failed)) {
         throw new OwlError("postgres.start", "PostgreSQL did not become ready.", { next: `Its log: ${deps.logFile}` });
       }
       if (nowMs - saidMs > 5_000) {
@@ -241,6 +246,17 @@ async function writeConfiguration(up: BringUp, which: "current" | "next"): Promi
     await chmod(join(dir, `${name}.new`), 0o644);
     await rename(join(dir, `${name}.new`), join(dir, name));
   }
+}
+
+/** An adopted server may have been started by older code; who may connect is read again without a restart. */
+async function renewAccess({ located, settings }: BringUp, pid: number): Promise<void> {
+  const file = join(located.conf, "pg_hba.conf");
+  const text = accessText(settings, ADMIN_ROLE);
+  if ((await readFile(file, "utf8").catch(() => null)) === text) return;
+  await writeFile(`${file}.new`, text);
+  await chmod(`${file}.new`, 0o644);
+  await rename(`${file}.new`, file);
+  process.kill(pid, "SIGHUP");
 }
 
 async function checkConfiguration(up: BringUp, which: "current" | "next"): Promise<void> {

@@ -30,7 +30,8 @@ interface StartPostmaster {
   readonly fingerprint: string;
 }
 
-const STATUS = { starting: "starting", ready: "ready", standby: "ready", stopping: "stopping" } as const;
+// A server that replays a backup's log is a `standby` to itself: nobody may connect yet.
+const STATUS = { starting: "starting", ready: "ready", standby: "starting", stopping: "stopping" } as const;
 
 /** The living server of this data directory, or null. A stale postmaster.pid (crash, reboot, recycled pid) is null. */
 export async function findPostmaster(data: string): Promise<Postmaster | null> {

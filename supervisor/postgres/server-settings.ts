@@ -74,7 +74,7 @@ function line([name, value]: readonly [string, string]): string {
 
 /** Who may connect how: a password always, the administrator from this machine only. */
 export function accessText(settings: ServerSettings, admin: string): string {
-  const rules = ["local all all scram-sha-256"];
+  const rules = ["local all all scram-sha-256", `local replication ${admin} scram-sha-256`];
   if (settings.tcp) {
     rules.push(
       `host all ${admin} samehost scram-sha-256`,

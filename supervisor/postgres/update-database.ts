@@ -24,6 +24,8 @@ interface UpdateDatabaseParts {
   readonly path: string;
   /** Environment of the release's programs, secrets in it. */
   readonly env: () => Record<string, string>;
+  /** An older database is about to take the place of the one of now. */
+  readonly rewound?: () => void;
   /** null: a team's own server, copied by pg_dump. */
   readonly managed: {
     stop(): Promise<void>;
@@ -145,6 +147,7 @@ export function createUpdateDatabase(parts: UpdateDatabaseParts): UpdateDatabase
       if (!managed) await restoreDump({ url: parts.url(), file: dumpFile(path), bin: await programs(), signal });
       else {
         const { data } = managed.place();
+        parts.rewound?.();
         await whileStopped(managed, () => restoreDataDirectory({ data, target: path, say, signal }), say, signal);
       }
       await runReleaseStep({

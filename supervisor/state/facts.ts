@@ -22,6 +22,19 @@ interface StoredFacts {
   readonly [sockets: `sockets of ${number}`]: string;
   /** What all rollouts that ever ended came to. One value. */
   readonly "rollout totals": RolloutTotals;
+  /** Which installation this is: a restored home is the same one. One value. */
+  readonly installation: string;
+  /** Where backups go, and under which name this home writes there. One value; a restore begins without it. */
+  readonly "backup directory": { readonly directory: string; readonly holder: string; readonly held: boolean };
+  /** When the first one ended here, from which on a drill is due. One value. */
+  readonly "first backup": number;
+  /** One value. */
+  readonly "last backup": {
+    readonly id: string;
+    readonly at: number;
+    readonly bytes: number;
+    readonly elapsedMs: number;
+  };
   /** How long instances of that service took and what they used. Ends when owld starts without the service. */
   readonly [measures: `measures ${string}`]: ServiceMeasures;
   /** What became of an administrator's approval: begun once, also under a restored database. Ends after `APPROVAL_DAYS`. */

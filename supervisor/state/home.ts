@@ -20,6 +20,10 @@ import { SOCKET_PATH_BYTES } from "../control/control-socket.ts";
 import { keepFact, readFact } from "./facts.ts";
 import type { Store } from "./store.ts";
 
+/** Left by a restore until it is whole. */
+export const RESTORING = "restoring.json";
+/** Left by a restore until the jobs it holds are ended or requeued. */
+export const RESTORED = "restored.json";
 /** With less than this free nothing of ours can be begun. */
 const FULL_BYTES = 1024 * 1024;
 /** Longest name a socket of ours gets: a service's name, its number, `.sock`. */
@@ -27,6 +31,10 @@ const NAME_BYTES = 40;
 
 /** Creates what is missing. Throws `home.unwritable`. */
 export function makeHome(paths: HomePaths): void {
+  if (existsSync(join(paths.home, RESTORING)))
+    throw new OwlError("home.restoring", `A restore into ${paths.home} was begun and is not finished.`, {
+      next: "Run it again to its end: owlctl restore DIR",
+    });
   try {
     mkdirSync(paths.home, { recursive: true });
     for (const directory of [paths.run, paths.logs, paths.state])

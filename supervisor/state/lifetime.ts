@@ -13,6 +13,7 @@ import type { Instances } from "../instances/life.ts";
 import type { Surroundings } from "../instances/surroundings.ts";
 import type { Supervisor } from "../loop.ts";
 import type { DatabaseService, ProxySet } from "../ports.ts";
+import type { Backups } from "../postgres/backups/service.ts";
 import { startDatabase } from "../postgres/start.ts";
 import { proxyStop } from "../proxies/set.ts";
 import type { Definitions } from "./definitions.ts";
@@ -30,6 +31,7 @@ interface LifetimeParts {
   readonly definitions: Pick<Definitions, "stopped">;
   readonly proxies: ProxySet;
   readonly database: DatabaseService;
+  readonly backups: Pick<Backups, "settle" | "stop">;
   readonly attendance: { start(): Promise<void>; stop(): Promise<void> };
   readonly deploys: { start(): void; stop(): Promise<void> };
   readonly front: Front;
@@ -70,6 +72,7 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
       await startDatabase({ clock, database, say, warn, isAnyRunning }, ends.signal);
       if (config().usesDatabase && !ends.signal.aborted) await surroundings.runOnce();
       if (!ends.signal.aborted) await attendance.start();
+      if (!ends.signal.aborted) parts.backups.settle();
       supervisor.wake();
     } catch (error) {
       broken.reject(error);
@@ -128,6 +131,8 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
       await supervisor.stop();
       await proxies.letGo();
       await surroundings.stop();
+      // After the last answer, so that it is in the backup too.
+      await parts.backups.stop();
       await database.stop();
       parts.definitions.stopped();
       await finish();
@@ -137,6 +142,7 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
       ends.abort(new OwlError("supervisor.stopping", "owld lets go."));
       await parts.deploys.stop();
       await attendance.stop();
+      await parts.backups.stop();
       await supervisor.stop();
       await proxies.letGo();
       database.letGo();

@@ -144,6 +144,7 @@ export function createFakeControl(): FakeControl {
       rollouts[at] = { ...byId(id), state: "succeeded", endedAt: AT };
       wake();
     },
+    backUp: async () => undefined,
     async status() {
       if (control.failStatus !== null) throw control.failStatus;
       return STATUS;

@@ -12,6 +12,15 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 export const recordedWords = {
+  backup: {
+    finished: (id: string) => [`Backup ${id} is taken.`, `백업 ${id}을(를) 만들었습니다.`],
+    recovered: ["Backups go on.", "백업이 다시 이어집니다."],
+    drilled: (id: string, seconds: number) => [
+      `Backup ${id} was restored and served a signed-in page after ${seconds} s.`,
+      `백업 ${id}을(를) 복원해 ${seconds}초 만에 로그인한 페이지까지 확인했습니다.`,
+    ],
+    drillFailed: (why: string) => [`The drill failed: ${why}`, `복원 훈련이 실패했습니다: ${why}`],
+  },
   reloaded: (notes: readonly string[]) => [
     notes.length === 0
       ? "The configuration is read again: nothing differs."

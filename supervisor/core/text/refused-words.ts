@@ -1,6 +1,7 @@
 // Why owld refuses what an operator asked for, and the way on. Pure.
 
 import type { Catalogue } from "../../../config/text.ts";
+import { backupWords } from "./backup-words.ts";
 import { refusedDeploys } from "./deploy-words.ts";
 import { releaseWords } from "./release-words.ts";
 
@@ -9,6 +10,7 @@ const ITS_SHAPE = ["Its shape: GET /v1/openapi.json", "올바른 형식: GET /v1
 const KINDS = { service: "서비스는", instance: "인스턴스는", rollout: "롤아웃은" };
 
 export const refusedWords = {
+  backup: backupWords,
   internal: () => ({
     sentence: [
       "owld failed to answer this; its log says why.",

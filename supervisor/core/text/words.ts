@@ -78,6 +78,7 @@ export const words = {
       requests === 0 ? "No request was in flight in it." : `${requests} requests in flight in it were cut.`,
       requests === 0 ? "처리 중인 요청은 없었습니다." : `처리 중이던 요청 ${requests}개가 끊겼습니다.`,
     ],
+    backup: ["A backup begins.", "백업을 시작합니다."],
     reexec: ["owld starts again; everything else runs on.", "owld가 다시 시작합니다. 나머지는 계속 실행됩니다."],
   },
   warnings: {
@@ -106,6 +107,14 @@ export const words = {
     newerJobs: (count: number) => [
       `${count} ${count === 1 ? "job waits" : "jobs wait"} in a format that the running release does not know: turns among them are closed at their claim limit, the others wait. Update to the release they were accepted under: owlctl update ARCHIVE`,
       `지금 릴리스가 모르는 형식의 작업 ${count}개가 기다립니다. 그중 턴은 대기 한도에 닫히고 나머지는 계속 기다립니다. 그 작업을 접수한 릴리스로 업데이트하세요: owlctl update ARCHIVE`,
+    ],
+    drillFailed: (why: string) => [
+      `The last restore drill failed: ${why} Try again: owlctl drill`,
+      `마지막 복원 훈련이 실패했습니다: ${why} 다시 하기: owlctl drill`,
+    ],
+    drillMissing: [
+      "No restore was proven for a long time. Prove one: owlctl drill",
+      "오랫동안 복원을 확인하지 않았습니다. 확인하기: owlctl drill",
     ],
     overDeclared: (instance: string, open: number, declared: number, service: string) => [
       `${instance} has ${open} connections open but declares ${declared}: raise services.${service}.connections.`,

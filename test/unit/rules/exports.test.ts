@@ -16,6 +16,7 @@ const PROGRAMS = [
   "services/web/pages/events/shared-worker.ts",
   "services/worker/main.ts",
   "supervisor/main.ts",
+  "supervisor/postgres/backups/main.ts",
   "supervisor/postgres/migrate-once.ts",
   "supervisor/preflight/preflight-once.ts",
   "supervisor/proxy/main.ts",

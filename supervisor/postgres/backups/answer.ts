@@ -1,0 +1,85 @@
+// What owlctl asks of a backup directory, with or without a running owld: its list, a proof of one, a restore, a drill.
+
+import { existsSync } from "node:fs";
+import { setPriority } from "node:os";
+import { join } from "node:path";
+import type { Language } from "../../../config/language.ts";
+import { CODE_ROOT, loadConfig } from "../../../config/load.ts";
+import { locateConfigFile } from "../../../config/locate.ts";
+import { systemClock, systemRandom } from "../../../config/system-time.ts";
+import { Refusal } from "../../core/text/refusal.ts";
+import { readMigrations } from "../migrate.ts";
+import type { BackupManifest } from "./core/manifest.ts";
+import { openPlace } from "./directory.ts";
+import { drill } from "./drill.ts";
+import { readPassphrase } from "./passphrase.ts";
+import { planRestore, type RestoreRequest, restore } from "./restore.ts";
+import { verifyBackup } from "./restored-data.ts";
+
+interface Where {
+  readonly language: Language;
+  readonly directory: string;
+  readonly passphraseFile: string | null;
+}
+
+export type Question = Where &
+  (
+    | { readonly ask: "list" }
+    | { readonly ask: "show" | "verify"; readonly backup: string | null }
+    | { readonly ask: "drill"; readonly home: string; readonly quietly?: boolean }
+    | ({ readonly ask: "planRestore" | "restore" } & Omit<RestoreRequest, "postgres">)
+  );
+
+interface Asking {
+  readonly say: (step: string) => void;
+  readonly signal: AbortSignal;
+}
+
+export async function answer(question: Question, asking: Asking): Promise<unknown> {
+  if (question.ask === "planRestore" || question.ask === "restore") {
+    const request = { ...question, postgres: postgresConfig() };
+    const deps = await restoreDeps(asking);
+    return question.ask === "restore" ? await restore(request, deps) : (await planRestore(request, deps)).plan;
+  }
+  if (question.ask === "drill") {
+    if (question.quietly) setPriority(10);
+    return await drill({ ...question, postgres: postgresConfig() }, await restoreDeps(asking));
+  }
+  const place = await openPlace(question.directory, await readPassphrase(question.passphraseFile));
+  const backups = await place.backups();
+  if (question.ask === "list") {
+    return { directory: place.path, backups: backups.map(summary), logUntil: await place.logUntil() };
+  }
+  const { backup: id } = question;
+  const wanted = id === null ? backups.slice(-1) : backups.filter((one) => one.id === id);
+  if (wanted.length === 0)
+    throw id === null
+      ? new Refusal("backup.noneYet", ({ refused }) => refused.backup.noneYet(place.path))
+      : new Refusal("backup.unknownBackup", ({ refused }) => refused.backup.unknownBackup(id));
+  if (question.ask === "show") return wanted[0];
+  for (const backup of wanted) {
+    asking.say(backup.id);
+    await verifyBackup(place, backup, asking.signal);
+  }
+  return { verified: wanted.map((one) => one.id) };
+}
+
+async function restoreDeps(asking: Asking) {
+  const files = await readMigrations(join(CODE_ROOT, "migrations"));
+  const migrations = new Map(files.map(({ name, sha256 }) => [name, sha256]));
+  return { clock: systemClock, random: systemRandom, path: process.env.PATH ?? "", migrations, ...asking };
+}
+
+/** Of the PostgreSQL a restore replays with, only the programs are anybody's choice. */
+function postgresConfig() {
+  const where = { env: process.env, cwd: process.cwd() };
+  const file = locateConfigFile(null, where.env, where.cwd)?.file ?? null;
+  const absent = file !== null && !existsSync(file) ? { source: null } : {};
+  const { postgres } = loadConfig({ ...where, userProblem: () => null, ...absent });
+  return { maxConnections: 100, settings: {}, binaries: postgres.binaries };
+}
+
+function summary({ id, startedAt, endedAt, version, files, counts, postgres }: BackupManifest) {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  return { id, startedAt, endedAt, version, bytes, counts, postgresMajor: postgres.major };
+}

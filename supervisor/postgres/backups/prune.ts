@@ -1,0 +1,27 @@
+// Removes from a backup directory what no kept backup needs: older backups, pieces of the log, files of uploads.
+// Invariant: a backup's manifest goes first, so that what is cut in the middle is no backup any more.
+
+import { readdir } from "node:fs/promises";
+import { isBackupId, MANIFEST } from "./core/manifest.ts";
+import { idleUploads, idleWal, type Keep, keptBackups } from "./core/schedule.ts";
+import { pieceName } from "./core/wal.ts";
+import type { OwnPlace } from "./directory.ts";
+
+export async function prune(place: OwnPlace, keep: Keep, uploadsDirectory: string): Promise<void> {
+  const backups = await place.backups();
+  const kept = keptBackups(new Map(backups.map((one) => [one.id, Date.parse(one.startedAt)])), keep);
+  for (const id of (await readdir(place.file("base"))).filter(isBackupId)) {
+    if (kept.all.has(id)) continue;
+    await place.remove("base", id, MANIFEST);
+    await place.remove("base", id);
+  }
+  const staying = backups.filter(({ id }) => kept.all.has(id));
+  for (const piece of idleWal(await place.pieces(), staying, kept.hourly)) await place.remove("wal", pieceName(piece));
+  const facts = {
+    stored: await place.uploads(),
+    living: new Set(await readdir(uploadsDirectory).catch(() => [])),
+    kept: staying,
+    hourly: kept.hourly,
+  };
+  for (const name of idleUploads(facts)) await place.remove("uploads", name);
+}

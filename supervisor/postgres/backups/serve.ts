@@ -1,0 +1,220 @@
+// The backup program beside owld: keeps the log and the uploads of now in the directory, takes a backup when one is due,
+// and removes what nobody needs. Invariant: whatever fails is told once, tried again, and touches nothing of what runs.
+
+import { setPriority } from "node:os";
+import { createInterface } from "node:readline";
+import { execa } from "execa";
+import type { BackupConfig } from "../../../config/config.ts";
+import { asError } from "../../../config/errors.ts";
+import { homePaths } from "../../../config/home.ts";
+import type { Clock } from "../../../config/time.ts";
+import { Refusal, wordsOf } from "../../core/text/refusal.ts";
+import { en, ko } from "../../core/text/text.ts";
+import { lastLines, PROGRAM_ENV } from "../program.ts";
+import { takeBase } from "./base.ts";
+import { untilNextMs } from "./core/schedule.ts";
+import { isSameLine } from "./core/wal.ts";
+import { claimPlace, type OwnPlace } from "./directory.ts";
+import { type LogKeeper, openLogKeeper } from "./log-keeper.ts";
+import { readPassphrase } from "./passphrase.ts";
+import { prune } from "./prune.ts";
+import { openReplication, type ServerPosition } from "./replication.ts";
+import { type BackupReport, type BackupTask, NOW, type Told } from "./report.ts";
+import { verifyBackup } from "./restored-data.ts";
+import { boundKeptLog } from "./slot.ts";
+import { openUploadKeeper } from "./uploads.ts";
+
+/** So long the log waits for uploads it may mention. */
+const UPLOADS_MS = 5_000;
+const LOOK_MS = 500;
+/** A directory that is mounted again is found within this. */
+const LONGEST_PAUSE_MS = 30_000;
+const COMMAND_MS = 6 * 3_600_000;
+
+interface Serving {
+  readonly task: BackupTask;
+  readonly clock: Clock;
+  readonly report: (report: BackupReport) => void;
+}
+
+export async function serve({ task, clock, report }: Serving): Promise<void> {
+  // Whoever asks the running system goes first.
+  setPriority(15);
+  let wanted = false;
+  const ended = new AbortController();
+  // The end of our input is the end of owld: another one starts its own.
+  createInterface({ input: process.stdin })
+    .on("line", (line) => {
+      if (line === NOW) wanted = true;
+    })
+    .on("close", () => ended.abort());
+  for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => ended.abort());
+  let failures = 0;
+  let last = { failures: 0, tryMs: null as number | null };
+  while (!ended.signal.aborted) {
+    try {
+      await session();
+    } catch (error) {
+      if (ended.signal.aborted) return;
+      failures++;
+      report({ kind: "problem", part: "log", problem: toldOf(error) });
+    }
+    await clock
+      .sleep(Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** Math.min(10, failures)), ended.signal)
+      .catch(() => undefined);
+  }
+
+  /** From one connection to its end. */
+  async function session(): Promise<void> {
+    const place = await claimPlace({
+      path: task.backup.directory,
+      ...task,
+      passphrase: await readPassphrase(task.backup.passphraseFile),
+      nowMs: clock.now(),
+    });
+    report({ kind: "held" });
+    await boundKeptLog(task.adminUrl);
+    const replication = await openReplication(task.adminUrl);
+    const lifetime = new AbortController();
+    const signal = AbortSignal.any([ended.signal, lifetime.signal]);
+    try {
+      const server = await replication.position();
+      const directory = homePaths(task.home).uploads;
+      const uploads = await openUploadKeeper({ clock, place, directory, bytesPerS: task.backup.bandwidthBytesPerS });
+      const bring = oneAtATime(() => uploads.runOnce(signal));
+      const keeper = await openLogKeeper({
+        clock,
+        place,
+        replication,
+        server,
+        epoch: task.epoch,
+        everyMs: task.backup.walEveryMs,
+        before: () => within(clock, UPLOADS_MS, bring()),
+        wrote(lagMs) {
+          failures = 0;
+          report({ kind: "problem", part: "log", problem: null });
+          report({ kind: "log", atMs: clock.now(), lagMs });
+        },
+      });
+      await Promise.race([keeper.run(signal), backUp({ place, server, keeper, bring, signal })]);
+    } finally {
+      lifetime.abort();
+      await replication.end();
+    }
+  }
+
+  async function backUp(parts: {
+    readonly place: OwnPlace;
+    readonly server: ServerPosition;
+    readonly keeper: LogKeeper;
+    readonly bring: () => Promise<void>;
+    readonly signal: AbortSignal;
+  }): Promise<void> {
+    const { place, server, keeper, signal } = parts;
+    let newest = (await place.backups()).at(-1) ?? null;
+    if (newest !== null && newest.postgres.systemId !== server.systemId)
+      throw new Refusal("backup.foreign", ({ refused }) => refused.backup.foreign(place.path));
+    // The log of before does not lead to now: what could be restored ends there.
+    let due =
+      newest !== null &&
+      (keeper.hasGap || !isSameLine(newest.postgres, { epoch: task.epoch, timeline: server.timeline }));
+    for await (const _ of clock.every(LOOK_MS, signal)) {
+      const untilMs = untilNextMs({
+        nowMs: clock.now(),
+        newestMs: newest === null ? null : Date.parse(newest.endedAt),
+        everyMs: due ? 0 : task.backup.everyMs,
+        failures: last.failures,
+        lastTryMs: last.tryMs,
+      });
+      if (!wanted && untilMs > 0) continue;
+      const fast = wanted || newest === null;
+      wanted = false;
+      const startedMs = clock.monotonicMs();
+      report({ kind: "began" });
+      try {
+        newest = await takeBase({
+          ...task,
+          ...parts,
+          clock,
+          paths: homePaths(task.home),
+          bytesPerS: task.backup.bandwidthBytesPerS,
+          fast,
+          reached: keeper.reached,
+          bringUploads: parts.bring,
+        });
+        // Read back before it counts.
+        await verifyBackup(place, newest, signal);
+        due = false;
+        last = { failures: 0, tryMs: clock.now() };
+        report({ kind: "problem", part: "backup", problem: null });
+        const bytes = newest.files.reduce((sum, file) => sum + file.bytes, 0);
+        const elapsedMs = Math.round(clock.monotonicMs() - startedMs);
+        report({ kind: "finished", id: newest.id, atMs: clock.now(), bytes, elapsedMs });
+        await keeper.between(() => prune(place, task.backup.keep, homePaths(task.home).uploads));
+        report({ kind: "problem", part: "command", problem: await commandProblem(task.backup, signal) });
+      } catch (error) {
+        if (signal.aborted) return;
+        last = { failures: last.failures + 1, tryMs: clock.now() };
+        report({ kind: "problem", part: "backup", problem: toldOf(error) });
+      }
+    }
+  }
+}
+
+/** Who calls while it runs waits for one more run: what was new at the call is then over. */
+function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> = Promise.resolve();
+  let next: Promise<void> | null = null;
+  return () => {
+    next ??= running
+      .catch(() => undefined)
+      .then(() => {
+        next = null;
+        running = work();
+        return running;
+      });
+    return next;
+  };
+}
+
+/** `work`, or its bound: then it goes on by itself, and what it fails with is met by the next. */
+async function within(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
+  const over = new AbortController();
+  work.catch(() => undefined);
+  try {
+    await Promise.race([work, clock.sleep(ms, over.signal).catch(() => undefined)]);
+  } finally {
+    over.abort();
+  }
+}
+
+function toldOf(caught: unknown): Told {
+  const error = asError(caught);
+  const say = (text: typeof en): string => {
+    const { sentence, next } = wordsOf(error, text);
+    return next === undefined ? sentence : `${sentence} ${next}`;
+  };
+  return { code: (error as { code?: string }).code ?? "backup.failed", en: say(en), ko: say(ko) };
+}
+
+/** Runs `backup.command`; answers what is to be said of it. */
+async function commandProblem({ command, directory }: BackupConfig, signal: AbortSignal): Promise<Told | null> {
+  const [name, ...args] = command ?? [];
+  if (name === undefined) return null;
+  const filled = args.map((one) => one.replaceAll("{directory}", directory));
+  const { HOME, USER } = process.env;
+  const result = await execa(name, filled, {
+    cwd: directory,
+    env: { ...PROGRAM_ENV, ...(HOME ? { HOME } : {}), ...(USER ? { USER } : {}) },
+    extendEnv: false,
+    all: true,
+    reject: false,
+    stdin: "ignore",
+    timeout: COMMAND_MS,
+    cancelSignal: signal,
+    maxBuffer: { all: 2 ** 20 },
+  });
+  if (!result.failed) return null;
+  const how = lastLines(result.all ?? "") || (result.shortMessage ?? "");
+  return toldOf(new Refusal("backup.command", ({ refused }) => refused.backup.command(name, how)));
+}
