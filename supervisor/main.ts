@@ -42,7 +42,7 @@ async function run(): Promise<number> {
   home = paths.home;
   makeHome(paths);
   const lock = takeOwnerLock(paths.state, process.pid);
-  const log = createLog();
+  const log = createLog(environment);
   const notify = createSystemdNotify({ systemd, clock: systemClock, log });
   const activated = matchListeners(config.proxy.listen, inherited);
   if (inherited.length > 0 && activated.missing.length > 0) {

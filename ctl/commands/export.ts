@@ -11,6 +11,7 @@ import { unknownUser } from "../../config/switch-user.ts";
 import type { CommandDeps } from "../deps.ts";
 import { composeDocument } from "../export/compose.ts";
 import { kubernetesObjects } from "../export/kubernetes.ts";
+import { leftOut } from "../export/plan.ts";
 import { codeVersion } from "../version.ts";
 
 interface Options {
@@ -60,6 +61,11 @@ function exportAs(
   if (options.appConfig !== undefined) writeAppConfig(options.appConfig, config, deps);
   const head = t.head(form, options.appConfig ?? "app-config.json").map((line) => `# ${line}`.trimEnd());
   if (form === "compose") {
+    const lost = leftOut(request).map(({ service, key, value }) => `services.${service}.${key}: ${value}`);
+    if (lost.length > 0) {
+      head.push("#", `# ${t.leftOutHead}`, ...lost.map((line) => `#   ${line}`));
+      for (const line of [t.leftOutHead, ...lost]) terminal.err(terminal.paintErr(line, "yellow"));
+    }
     const document = composeDocument(request);
     terminal.out(
       options.json ? JSON.stringify(document, null, 2) : `${head.join("\n")}\n${stringify(document)}`.trimEnd(),

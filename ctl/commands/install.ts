@@ -4,15 +4,20 @@ import { lstat, readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { execa } from "execa";
-import { EXIT } from "../../config/control-api.ts";
+import { EXIT, type Status } from "../../config/control-api.ts";
 import { OwlError } from "../../config/errors.ts";
 import { CODE_ROOT, loadConfig } from "../../config/load.ts";
 import { stopChain } from "../../config/relations.ts";
+import { createClient } from "../client.ts";
 import type { CommandDeps } from "../deps.ts";
 import { digestCode } from "../install/code-copy.ts";
 import { CONFIG_FILE, HOME, type InstallFacts, planInstall, releaseName } from "../install/plan.ts";
 import { describeStep, takeSteps } from "../install/take-steps.ts";
+import { waitReady } from "../install/wait-ready.ts";
+import { ROUTES } from "../routes.ts";
 import { codeVersion } from "../version.ts";
+
+const SOCKET = "/run/owl/control.sock";
 
 interface Options {
   readonly dryRun?: boolean;
@@ -54,6 +59,18 @@ async function install(options: Options, deps: CommandDeps): Promise<number> {
     terminal.out(t.runningNext);
   } else if (!facts.start) terminal.out(t.installed);
   else {
+    const client = createClient({ path: SOCKET, by: "/run/owl" }, deps.language);
+    const last = await waitReady({
+      clock: deps.clock,
+      status: () => client.get<Status>(ROUTES.status).catch(() => null),
+      say: terminal.err,
+      words: text.watch.comingUp,
+    });
+    if (last?.state !== "steady") {
+      for (const warning of last?.warnings ?? []) terminal.err(warning);
+      terminal.err(text.watch.notUp);
+      return EXIT.failed;
+    }
     const [first] = facts.listen;
     terminal.out(t.done(`http://${first?.host === "0.0.0.0" ? "localhost" : first?.host}:${first?.port}`));
     const password = join(HOME, "initial-admin-password");

@@ -108,3 +108,23 @@ export function objectName(...parts: readonly string[]): string {
     .replace(/^-+|-+$/g, "")
     .slice(0, 63);
 }
+
+/** What of a service a compose file has no place for: told in its head, so that none is lost silently. */
+export function leftOut({ config, root }: Pick<ExportRequest, "config" | "root">): readonly LeftOut[] {
+  return config.services.flatMap((service): LeftOut[] => {
+    const { name, cwd, user, routes, umask } = service;
+    const inCode = cwd === root || cwd.startsWith(`${root}/`);
+    return [
+      ...routes.map(({ host, path }): LeftOut => ({ service: name, key: "routes", value: `${host}${path}` })),
+      ...(inCode ? [] : [{ service: name, key: "cwd", value: cwd } as const]),
+      ...(user === null ? [] : [{ service: name, key: "user", value: user } as const]),
+      ...(umask === null ? [] : [{ service: name, key: "umask", value: umask.toString(8).padStart(4, "0") } as const]),
+    ];
+  });
+}
+
+interface LeftOut {
+  readonly service: string;
+  readonly key: "routes" | "cwd" | "user" | "umask";
+  readonly value: string;
+}

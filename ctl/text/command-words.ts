@@ -346,6 +346,10 @@ export const commandWords = {
       "Set database.url in owl.yaml; a managed PostgreSQL does not leave its machine.",
       "owl.yaml에 database.url을 지정하십시오. 관리형 PostgreSQL은 다른 기계로 옮겨지지 않습니다.",
     ],
+    leftOutHead: [
+      "Not in this file; a proxy and an image of yours have to do it:",
+      "이 파일에 담지 못한 것. 직접 마련한 프록시와 이미지가 해야 합니다:",
+    ],
     noApp: ["There is no bundled application in this configuration.", "이 설정에는 내장 애플리케이션이 없습니다."],
     noAppNext: [
       "Leave out --app-config: the secret holds the variables your services name.",

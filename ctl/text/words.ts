@@ -264,6 +264,14 @@ export const words = {
     log: ["last lines of its log", "로그의 마지막 줄"],
   },
   watch: {
+    comingUp: (services: string | null) => [
+      services === null ? "Starting owld and its database ..." : `Coming up: ${services} ...`,
+      services === null ? "owld와 데이터베이스를 시작하는 중 ..." : `올라오는 중: ${services} ...`,
+    ],
+    notUp: [
+      "Not everything is up yet. Look at: owlctl status, owlctl why SERVICE, journalctl -u owl",
+      "아직 모두 올라오지 않았습니다. 확인: owlctl status, owlctl why 서비스, journalctl -u owl",
+    ],
     gone: [
       "owld is away; waiting for it (the work goes on) ...",
       "owld가 잠시 없습니다. 돌아오기를 기다립니다(작업은 계속됩니다) ...",

@@ -7,15 +7,17 @@
 import type { MonotonicMs } from "../../config/time.ts";
 import { freshOf, hasStood, holdOldOnes, isSharing, isUndone, takesOver, waveStood } from "./confirm.ts";
 import { admitInstance } from "./connection-budget.ts";
-import { type Instance, isLiving, isServing } from "./instance.ts";
+import { type Instance, isLiving, isServing, PROXY } from "./instance.ts";
 import type { Action, RolloutFacts, ServiceFacts, World } from "./world.ts";
 
 /** How long after its signal a failed or cancelled rollout waits for an old instance. */
 const PATIENCE_MS = 30_000;
+/** Services serve for so long at most while the proxies, told to end, finish what they have. */
+const DOOR_CLOSES_MS = 5_000;
 
 /** What is to be done now. Empty: nothing until the next event or deadline. */
 export function decide(world: World): readonly Action[] {
-  if (world.stopping) return world.instances.flatMap((instance) => sendAway(instance, world.text.cause.owldStops));
+  if (world.stopping) return stopAll(world);
   const known = new Set(world.services.map(({ name }) => name));
   const orphans = world.instances.filter(({ service }) => !known.has(service));
   const failed = failedOfRollout(world);
@@ -26,6 +28,19 @@ export function decide(world: World): readonly Action[] {
     ...world.services.flatMap((service) => fillService(world, service)),
     ...stepRollout(world),
   ];
+}
+
+/** The proxies first: who has come is still served, and who comes later waits outside instead of finding nobody. */
+function stopAll(world: World): Action[] {
+  const opens = (one: Instance): boolean =>
+    one.service === PROXY &&
+    isLiving(one) &&
+    (one.signalledMs === null || world.nowMs - one.signalledMs < DOOR_CLOSES_MS) &&
+    !one.wasKilled;
+  const isOpen = world.instances.some(opens);
+  return world.instances
+    .filter(({ service }) => service === PROXY || !isOpen)
+    .flatMap((instance) => sendAway(instance, world.text.cause.owldStops));
 }
 
 function sendAway(instance: Instance, cause: string): Action[] {

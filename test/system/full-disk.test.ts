@@ -100,7 +100,7 @@ test.each([
 });
 
 test("a killed owld goes on with what runs though not one byte can be written", async () => {
-  execFileSync("mount", ["-o", "remount,size=20m", join(base, "disk")]);
+  execFileSync("mount", ["-o", "remount,size=60m", join(base, "disk")]);
   const first = start();
   await poll(async () => (await status())?.state === "steady");
   const before = await status();

@@ -4,7 +4,7 @@ import { systemClock } from "../../../config/system-time.ts";
 import { createLog as ofServices } from "../../../services/instance.ts";
 import { createLog as ofOwld } from "../../../supervisor/observe/log.ts";
 
-const log = process.argv[2] === "owld" ? ofOwld() : ofServices("worker-1");
+const log = process.argv[2] === "owld" ? ofOwld({}) : ofServices("worker-1");
 for (let line = 0; line < 20; line++) {
   log.info({ line }, "working");
   await systemClock.sleep(5);

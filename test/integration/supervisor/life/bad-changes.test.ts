@@ -18,6 +18,9 @@ services:
   jobs: {command: ${command}, replicas: 1, listen: socket, env: {SAYS: jobs}}
 ${more}`;
 
+/** On an address of the machine that the test itself holds. */
+const LISTENS = "require('node:net').createServer().listen(process.env.HELD)";
+
 let home: OwldHome;
 let owld: Owld;
 
@@ -49,14 +52,26 @@ test.each<[string, Env, RegExp, string?]>([
   ["exits 3.5 s after its start", { BAD: "exit", BAD_MS: "3500" }, /ended .* after it was ready \(exit code 3\)/],
   ["answers one in ten with 500", { BAD: "errors", BAD_MS: "0" }, /answers of the new instances are 5xx/],
   ["is slow", { BAD: "slow", BAD_MS: "500" }, /at the 95th percentile/],
-  ["fails its health check", { BAD: "unhealthy", BAD_MS: "2500" }, /failed its health checks/],
+  [
+    "fails its health check",
+    { BAD: "unhealthy", BAD_MS: "2500" },
+    /failed its health checks|was not ready within .* HTTP 500/,
+  ],
   ["never listens", { BAD: "never" }, /not ready within/],
   ["cannot be loaded", { NODE_OPTIONS: "--require /nonexistent.js" }, /ended before it was ready/],
-  ["is a program that does not exist", {}, /nonexistent/, '["/nonexistent/program"]'],
+  ["hangs for ever", { BAD: "deadlock", BAD_MS: "2000" }, /failed its (health )?checks|no answer within/],
+  ["is a file that does not exist", {}, /ended before it was ready/, `["${process.execPath}", "/nonexistent.js"]`],
+  [
+    "wants a port that is held",
+    { HELD: "$PORT" },
+    /ended before it was ready/,
+    `["${process.execPath}", "-e", "${LISTENS}"]`,
+  ],
 ])("a change that %s is taken back by itself", async (_, env, reason, command) => {
   const before = ids(await owld.status());
   const clients = steadyLoad(home.port);
-  const rollout = await reload(yaml({ ...env, LATELY: String(reason) }, command));
+  const held = env.HELD === undefined ? env : { HELD: String(home.port) };
+  const rollout = await reload(yaml({ ...held, LATELY: String(reason) }, command));
   const { sent, failed } = await clients.stop();
   expect(rollout).toMatchObject({ state: "failed", reason: expect.stringMatching(reason) });
   // Requests in flight in a process that exits are lost with it; all others find one that answers.
@@ -64,6 +79,24 @@ test.each<[string, Env, RegExp, string?]>([
   const after = await owld.until((status) => status.state === "steady" && web(status)?.instances.length === 2);
   expect(ids(after)).toEqual(before);
   expect(after.warnings).toContainEqual(expect.stringMatching(/owl\.yaml is not in force: r-\d+ did not succeed/));
+});
+
+test.each<[string, string, string, RegExp]>([
+  ["a program that is not there", "preflight.failed", "", /no program \/nonexistent/],
+  ["a user that is not there", "config.invalid", "user: nosuchuser, ", /no user nosuchuser/],
+  ["a file of variables that is not there", "config.invalid", "envFile: /nonexistent, ", /cannot read \/nonexistent/],
+  ["a directory that is not there", "config.invalid", "cwd: /nonexistent, ", /no directory \/nonexistent/],
+])("%s is refused before any process is touched", async (_, code, more, reason) => {
+  const before = ids(await owld.status());
+  const good = yaml({ LATELY: code + more });
+  home.write(
+    more === "" ? good.replace(process.execPath, "/nonexistent") : good.replace("{command", `{${more}command`),
+  );
+  const { status, body } = await owld.ask<{ code: string; detail: string }>("POST", "/v1/reload");
+  expect({ refused: status >= 400, code: body.code }).toEqual({ refused: true, code });
+  const after = await owld.status();
+  expect(ids(after)).toEqual(before);
+  expect(after.warnings.join("\n")).toMatch(reason);
 });
 
 test("a crash after a refused change comes back by what served before, also under the next owld", async () => {

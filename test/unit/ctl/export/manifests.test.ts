@@ -13,6 +13,7 @@ import type { Config } from "../../../../config/config.ts";
 import { CODE_ROOT, loadConfig } from "../../../../config/load.ts";
 import { composeDocument } from "../../../../ctl/export/compose.ts";
 import { kubernetesObjects } from "../../../../ctl/export/kubernetes.ts";
+import { leftOut } from "../../../../ctl/export/plan.ts";
 
 const MODELS = { Deployment, Job, Ingress, PodDisruptionBudget, PersistentVolumeClaim, Service };
 
@@ -123,4 +124,16 @@ test("a bundled release is migrated by a Job whose name changes with the version
     metadata: { name: "owl-migrate-1-0-0" },
     spec: { backoffLimit: 0 },
   });
+});
+
+test("what a compose file has no place for is named, service by service", () => {
+  const config = configOf(`services:
+  api: {command: [node, a.js], cwd: ${tmpdir()}, user: root, umask: "0027", routes: [{host: a.example.org, path: /v1}]}
+`);
+  expect(leftOut({ config, root: CODE_ROOT }).map(({ key, value }) => [key, value])).toEqual([
+    ["routes", "a.example.org/v1"],
+    ["cwd", tmpdir()],
+    ["user", "root"],
+    ["umask", "0027"],
+  ]);
 });
