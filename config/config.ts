@@ -218,6 +218,8 @@ export interface AccountLimits {
   readonly uploadBytes: number;
   /** Files attached and not sent. */
   readonly attachments: number;
+  /** Schedules, paused ones too. */
+  readonly schedules: number;
   /** Open event streams, of each web process. */
   readonly eventStreams: number;
   /** Bytes of recordings (also those announced) and attached files. */

@@ -55,6 +55,7 @@ export const DEFAULTS = {
     uploads: 100,
     uploadBytes: 32 * 2 ** 30,
     attachments: 100,
+    schedules: 50,
     eventStreams: 200,
     storedBytes: 100 * 2 ** 30,
     searches: 2,

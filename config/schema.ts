@@ -218,6 +218,7 @@ export const owlYaml = z
         uploads: whole(1, 1_000_000),
         uploadBytes: size,
         attachments: whole(1, 1_000_000),
+        schedules: whole(1, 100_000),
         eventStreams: whole(1, 1_000_000),
         storedBytes: size,
         searches: whole(1, 1_000),

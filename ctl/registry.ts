@@ -25,6 +25,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   preflight: () => import("./commands/preflight.ts"),
   config: () => import("./commands/config.ts"),
   batch: () => import("./commands/batch.ts"),
+  schedule: () => import("./commands/schedule.ts"),
   turns: () => import("./commands/turns.ts"),
   user: () => import("./commands/user.ts"),
   backup: () => import("./commands/backup.ts"),

@@ -2,6 +2,7 @@
 
 import type { Catalogue } from "../../config/text.ts";
 import { deployWords } from "./deploy-words.ts";
+import { scheduleWords } from "./schedule-words.ts";
 
 export const commandWords = {
   status: {
@@ -250,6 +251,7 @@ export const commandWords = {
       "p95가 turn.finish보다 깁니다. 재시작 때 스무 턴에 하나 넘게 끊깁니다. turn.finish(와 stop.grace)를 늘리세요.",
     ],
   },
+  schedule: scheduleWords,
   user: {
     about: ["accounts of the bundled application", "내장 애플리케이션의 계정"],
     add: ["add an account; its one-time password is printed", "계정 추가; 일회용 비밀번호를 출력"],

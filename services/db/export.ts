@@ -45,6 +45,12 @@ const EXPORTED = {
         'output', s.output, 'message', s.message, 'started_at', s.started_at, 'ended_at', s.ended_at)
         ORDER BY s.position) FROM owl.step s WHERE s.run_id = x.id) AS results`,
   },
+  schedules: {
+    from: "owl.schedule x WHERE x.account_id = $1",
+    at: "x.created_at",
+    columns: `x.id, x.name, x.cron, x.zone, x.text, x.conversation_id, x.playbook_id, x.missed, x.overlap, x.jitter_ms,
+      x.paused_at, x.created_at`,
+  },
   "schema-analyses": {
     from: "owl.schema_analysis x WHERE x.account_id = $1",
     at: "x.created_at",

@@ -22,6 +22,7 @@ const ROWS = 500;
 const HEAVY = 50;
 const UPLOAD_HOURS = 48;
 const UNSENT_HOURS = 24;
+const TICK_MS = 30 * 86_400_000;
 // Of the statement, not of the clock: what may change from row to row is no bound of an index.
 const OLD = "statement_timestamp() - make_interval(secs => $1::float8 / 1000)";
 
@@ -39,6 +40,7 @@ export function retentionSweeps(kept: RetentionConfig): readonly Sweep[] {
     { name: "workers", step: (sql) => forgetWorkers(sql) },
     { name: "unsent attachments", step: (sql) => forgetUnsentAttachments(sql, UNSENT_HOURS, ROWS) },
     { name: "unfinished uploads", step: (sql) => expireUploads(sql, UPLOAD_HOURS, ROWS) },
+    ...after("ticks of schedules", TICK_MS, forgetTicks),
     ...after("events", kept.eventsMs, forgetDeltas),
     ...after("conversations", kept.conversationsMs, endIdleConversations),
     ...after("batches", kept.batchesMs, forgetBatches),
@@ -174,6 +176,15 @@ function forgetRuns(sql: Sql, ms: number): Promise<number> {
   );
 }
 
+function forgetTicks(sql: Sql, ms: number): Promise<number> {
+  return count(
+    sql,
+    `DELETE FROM owl.schedule_tick WHERE (schedule_id, tick_at) IN (
+       SELECT schedule_id, tick_at FROM owl.schedule_tick WHERE at < ${OLD} ORDER BY at LIMIT ${ROWS})`,
+    [ms],
+  );
+}
+
 /** The newest finished one of a data source stays: it is what the model is told of it. */
 function forgetAnalyses(sql: Sql, ms: number): Promise<number> {
   return count(
@@ -242,6 +253,9 @@ const OWNED: readonly ((sql: Sql, id: string) => Promise<number>)[] = [
     ),
   (sql, id) =>
     dropTranscriptions(sql, "SELECT id FROM owl.transcription WHERE account_id = $1 AND ended_at IS NOT NULL", [id]),
+  // With their ticks, of which there may be many.
+  (sql, id) =>
+    count(sql, "DELETE FROM owl.schedule WHERE id = (SELECT id FROM owl.schedule WHERE account_id = $1 LIMIT 1)", [id]),
   ...["playbook_run", "schema_analysis"].map(
     (table) => (sql: Sql, id: string) =>
       count(

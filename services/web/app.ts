@@ -24,8 +24,10 @@ import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { internalRoutes } from "./routes/internal.ts";
 import { internalBatchRoutes } from "./routes/internal-batches.ts";
+import { internalScheduleRoutes } from "./routes/internal-schedules.ts";
 import { playbookRunRoutes } from "./routes/playbook-runs.ts";
 import { playbookRoutes } from "./routes/playbooks.ts";
+import { scheduleRoutes } from "./routes/schedules.ts";
 import { schemaAnalysisRoutes } from "./routes/schema-analyses.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { transcriptionRoutes } from "./routes/transcriptions.ts";
@@ -56,6 +58,8 @@ const ROUTES: readonly Routes[] = [
   transcriptionRoutes,
   playbookRoutes,
   playbookRunRoutes,
+  scheduleRoutes,
+  internalScheduleRoutes,
   schemaAnalysisRoutes,
   adminRoutes,
   adminRolloutRoutes,

@@ -9,6 +9,7 @@ import { createPulse } from "../db/pulse.ts";
 import { createQueue } from "../db/queue.ts";
 import { createReclaimer } from "../db/reclaimer.ts";
 import { createLog, readInstance } from "../instance.ts";
+import { createScheduler } from "../schedules/scheduler.ts";
 import { textOf } from "../text/text.ts";
 import { createAccountGate } from "./account-limits.ts";
 import { createApp } from "./app.ts";
@@ -50,6 +51,7 @@ const pulse = createPulse({
 const common = { db, queue, listener, clock, random, log, text };
 const reclaimer = createReclaimer({ ...common, stalledAfterMs, healthyForMs: pulse.healthyForMs });
 const sweeper = createSweeper(common);
+const scheduler = createScheduler({ ...common, config });
 const retention = createRetention({
   ...common,
   instance: id,
@@ -82,7 +84,14 @@ async function stop(why: string): Promise<void> {
   await Promise.all([streams.endAll(), clock.sleep(LINGER_MS)]);
   await app.close();
   await Promise.race([
-    Promise.allSettled([sweeper.stop(), retention.stop(), reclaimer.stop(), listener.stop(), pulse.stop()])
+    Promise.allSettled([
+      sweeper.stop(),
+      scheduler.stop(),
+      retention.stop(),
+      reclaimer.stop(),
+      listener.stop(),
+      pulse.stop(),
+    ])
       .then(() => queue.stop())
       .then(() => Promise.all([db.stop(), aside.stop()]))
       .catch(() => undefined),
@@ -99,6 +108,7 @@ try {
   await Promise.all([queue.start(), listener.start(), pulse.start()]);
   reclaimer.start();
   sweeper.start();
+  scheduler.start();
   retention.start();
   if (instance.socket) {
     await rm(instance.socket, { force: true });

@@ -93,6 +93,7 @@ const ERRORS = {
     "Delete recordings or conversations that are no longer needed.",
   ),
   "export.running": row(429, "Your data is being exported already.", "Wait until that download has ended."),
+  "limit.schedules": row(429, "You have {limit} schedules already.", "Delete one of them."),
   "limit.searches": row(429, "{limit} of your searches are under way.", "Wait until one has ended."),
 
   "conversation.notFound": row(404, "There is no such conversation."),
@@ -160,6 +161,17 @@ const ERRORS = {
   "playbook.notFound": row(404, "There is no such playbook."),
   "playbook.invalid": row(400, "{why}."),
   "run.notFound": row(404, "There is no such run."),
+  "schedule.notFound": row(404, "There is no such schedule."),
+  "schedule.invalid": row(
+    400,
+    "The cron line is not understood: {why}.",
+    "Five fields: minute, hour, day of month, month, day of week; `0 9 * * 1-5` is nine o'clock on weekdays.",
+  ),
+  "schedule.invalid#zone": row(400, "There is no time zone {zone}.", "Name one as Asia/Seoul or UTC."),
+  "schedule.invalid#never": row(400, "The cron line never comes."),
+  "schedule.invalid#jitter": row(400, "The jitter is as long as the time between two runs ({seconds} s)."),
+  "schedule.running": row(409, "Its last run has not ended yet.", "Wait for its end, or stop it."),
+  "schedule.refused": row(409, "It could not be run: {why}."),
   "analysis.notFound": row(404, "There is no such analysis."),
   "source.notFound": row(404, "There is no data source {name}."),
 

@@ -31,6 +31,7 @@ const LAZY: Partial<Record<Place["page"], PageLoader>> = {
   batches: () => import("./work/batches-page.tsx"),
   playbooks: () => import("./work/playbooks-page.tsx"),
   "playbook-runs": () => import("./work/playbook-run-page.tsx"),
+  schedules: () => import("./work/schedules-page.tsx"),
   schemas: () => import("./work/schemas-page.tsx"),
   admin: () => import("./admin/admin-page.tsx"),
 };
@@ -110,6 +111,7 @@ const PAGE_NAMES = {
   batches: "nav.batches",
   playbooks: "nav.playbooks",
   "playbook-runs": "nav.playbooks",
+  schedules: "nav.schedules",
   schemas: "nav.schemas",
   admin: "nav.admin",
 } as const satisfies Partial<Record<Place["page"], TextKey>>;

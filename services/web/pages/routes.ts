@@ -9,11 +9,12 @@ export type Place =
   | { readonly page: "batches"; readonly id: string | null }
   | { readonly page: "playbooks"; readonly id: string | null }
   | { readonly page: "playbook-runs"; readonly id: string | null }
+  | { readonly page: "schedules"; readonly id: string | null }
   | { readonly page: "schemas"; readonly id: string | null }
   | { readonly page: "admin"; readonly id: string | null }
   | { readonly page: "unknown"; readonly id: null };
 
-const PAGES = ["recordings", "batches", "playbooks", "playbook-runs", "schemas", "admin"] as const;
+const PAGES = ["recordings", "batches", "playbooks", "playbook-runs", "schedules", "schemas", "admin"] as const;
 
 /** The place a path names. */
 export function placeOf(path: string): Place {

@@ -28,6 +28,8 @@ const PAGES = [
   "/playbooks",
   "/playbooks/:id",
   "/playbook-runs/:id",
+  "/schedules",
+  "/schedules/:id",
   "/schemas",
   "/schemas/:id",
   "/admin",

@@ -11,6 +11,7 @@ const LIMIT_TEXTS: Readonly<Record<string, (limit: number) => string>> = {
   "limit.uploads": (limit) => t("limit.uploads", { limit: numberText(limit) }),
   "limit.uploadBytes": (limit) => t("limit.uploadBytes", { limit: sizeText(limit) }),
   "limit.attachments": (limit) => t("limit.attachments", { limit: numberText(limit) }),
+  "limit.schedules": (limit) => t("limit.schedules", { limit: numberText(limit) }),
   "limit.eventStreams": () => t("limit.eventStreams"),
   "limit.storedBytes": (limit) => t("limit.storedBytes", { limit: sizeText(limit) }),
   "limit.searches": (limit) => t("limit.searches", { limit: numberText(limit) }),

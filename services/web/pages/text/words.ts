@@ -3,6 +3,7 @@
 import { type Catalogue, type Counted, counted, numberText, type With } from "../../../../config/text.ts";
 import { adminWords } from "./admin-words.ts";
 import { answerWords } from "./answer-words.ts";
+import { scheduleWords } from "./schedule-words.ts";
 import { workWords } from "./work-words.ts";
 
 export const words = {
@@ -40,6 +41,7 @@ export const words = {
   "nav.recordings": ["Recordings", "녹음"],
   "nav.batches": ["Archive batches", "일괄 전사"],
   "nav.playbooks": ["Playbooks", "플레이북"],
+  "nav.schedules": ["Schedules", "예약"],
   "nav.schemas": ["Data catalogue", "데이터 카탈로그"],
   "nav.admin": ["Administration", "관리"],
   "error.unknown": [
@@ -77,6 +79,10 @@ export const words = {
   "limit.storedBytes": ({ limit }: With<"limit">) => [
     `Your recordings and files may have ${limit} in all. Delete what you no longer need.`,
     `녹음과 파일은 모두 합해 ${limit}까지입니다. 필요 없는 것을 삭제해주세요.`,
+  ],
+  "limit.schedules": ({ limit }: With<"limit">) => [
+    `You have ${limit} schedules already. Delete one that is no longer needed.`,
+    `이미 예약이 ${limit}개 있습니다. 필요 없는 것을 삭제해주세요.`,
   ],
   "limit.searches": ({ limit }: With<"limit">) => [
     `${limit} of your searches are under way. Wait until one has ended.`,
@@ -259,5 +265,6 @@ export const words = {
   "keys.close": ["Close a dialog or menu", "창이나 메뉴 닫기"],
   ...answerWords,
   ...workWords,
+  ...scheduleWords,
   ...adminWords,
 } satisfies Catalogue;

@@ -1,0 +1,68 @@
+// Makes a schedule's run: an ordinary turn or playbook run of its owner, held to the owner's limits. Invariant: whatever
+// is refused leaves the caller's transaction as it was, and is told with its reason.
+
+import type { AppConfig } from "../../config/config.ts";
+import type { Random } from "../../config/time.ts";
+import { insertConversation } from "../db/conversations.ts";
+import { insertPlaybookRun } from "../db/playbook-runs.ts";
+import { findPlaybook } from "../db/playbooks.ts";
+import type { Sql } from "../db/pool.ts";
+import type { JobQueue } from "../db/queue.ts";
+import type { HeldSchedule, TickEnd } from "../db/schedule-ticks.ts";
+import type { TickReason } from "../db/schedules.ts";
+import { acceptTurn } from "../db/turns.ts";
+
+export interface RunDeps {
+  readonly queue: JobQueue;
+  readonly random: Random;
+  readonly config: Pick<AppConfig, "limits" | "turn">;
+}
+
+const refused = (reason: TickReason): TickEnd => ({
+  outcome: "refused",
+  reason,
+  turnId: null,
+  conversationId: null,
+  runId: null,
+});
+
+export function runSchedule(deps: RunDeps, sql: Sql, schedule: HeldSchedule): Promise<TickEnd> {
+  return schedule.text === null ? runPlaybook(deps, sql, schedule) : ask(deps, sql, schedule);
+}
+
+const REFUSALS = { running: "conversation", notFound: "gone", full: "limit" } as const;
+
+async function ask(deps: RunDeps, sql: Sql, schedule: HeldSchedule): Promise<TickEnd> {
+  const { accountId, text } = schedule;
+  const turnId = deps.random.uuid();
+  // A refused turn ends the statement it was in: not more than that.
+  await sql.query("SAVEPOINT asked");
+  const conversationId = schedule.conversationId ?? deps.random.uuid();
+  if (schedule.conversationId === null) {
+    await insertConversation(sql, { id: conversationId, accountId, title: schedule.name });
+  }
+  const outcome = await acceptTurn(sql, deps.queue, {
+    id: turnId,
+    conversationId,
+    accountId,
+    text: text ?? "",
+    queueJob: deps.random.uuid(),
+    claimMs: deps.config.turn.claimMs,
+    most: deps.config.limits.turns,
+  });
+  if (outcome === "accepted") return { outcome: "started", reason: null, turnId, conversationId, runId: null };
+  await sql.query("ROLLBACK TO SAVEPOINT asked");
+  return refused(REFUSALS[outcome]);
+}
+
+async function runPlaybook(deps: RunDeps, sql: Sql, schedule: HeldSchedule): Promise<TickEnd> {
+  const { accountId, playbookId } = schedule;
+  const playbook = playbookId === null ? null : await findPlaybook(sql, playbookId, accountId);
+  if (playbook === null) return refused("gone");
+  const id = deps.random.uuid();
+  const queueJob = deps.random.uuid();
+  const { name, steps } = playbook;
+  await insertPlaybookRun(sql, { id, accountId, playbookId: playbook.id, name, steps, queueJob });
+  await deps.queue.enqueue(sql, "playbook", { id, queueJob });
+  return { outcome: "started", reason: null, turnId: null, conversationId: null, runId: id };
+}
