@@ -225,7 +225,10 @@ test("on a phone, in Korean and in the dark it fits, and reads without a serious
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
   await expectAccessible(page);
   await page.getByRole("button", { name: "그림.png 첨부 취소" }).click();
+  // There Enter is a new line, and the button sends.
   await ask(page, "이 파일에 뭐가 있어?");
+  expect(await field(page).inputValue()).toBe("이 파일에 뭐가 있어?\n");
+  await page.getByRole("button", { name: "보내기", exact: true }).click();
   await ended(page, 1);
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
   await expectAccessible(page);
