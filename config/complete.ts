@@ -42,6 +42,7 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
     wrapUpMs: raw.turn?.wrapUp ?? DEFAULTS.turn.wrapUpMs,
     claimMs: raw.turn?.claim ?? DEFAULTS.turn.claimMs,
     limitMs: raw.turn?.limit ?? DEFAULTS.turn.limitMs,
+    onStop: raw.turn?.onStop ?? DEFAULTS.turn.onStop,
   };
   const heartbeat = {
     intervalMs: raw.heartbeat?.interval ?? DEFAULTS.heartbeat.intervalMs,

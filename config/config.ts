@@ -128,6 +128,8 @@ export interface TurnConfig {
   readonly wrapUpMs: number;
   readonly claimMs: number;
   readonly limitMs: number;
+  /** Past `finishMs`: another worker goes on with it where one can, or it ends with the agreed sentence. */
+  readonly onStop: "handOver" | "cut";
 }
 
 /** How long each kind of what is stored is kept after it was last of use; null: for ever. */

@@ -24,7 +24,7 @@ export const DEFAULTS = {
   },
   postgres: { maxConnections: 600, binaries: "auto" },
   graceMs: 330_000,
-  turn: { finishMs: 270_000, wrapUpMs: 30_000, claimMs: 420_000, limitMs: 1_800_000 },
+  turn: { finishMs: 270_000, wrapUpMs: 30_000, claimMs: 420_000, limitMs: 1_800_000, onStop: "handOver" },
   retention: {
     conversationsMs: 730 * DAY_MS,
     eventsMs: 7 * DAY_MS,

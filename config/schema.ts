@@ -158,7 +158,15 @@ export const owlYaml = z
       .strictObject({ maxConnections: whole(10, 100_000), settings, binaries: text("auto or a directory") })
       .partial(),
     stop: z.strictObject({ grace: duration }).partial(),
-    turn: z.strictObject({ finish: duration, wrapUp: duration, claim: duration, limit: duration }).partial(),
+    turn: z
+      .strictObject({
+        finish: duration,
+        wrapUp: duration,
+        claim: duration,
+        limit: duration,
+        onStop: oneOf(["handOver", "cut"]),
+      })
+      .partial(),
     retention: z
       .strictObject({
         conversations: kept,

@@ -1,7 +1,7 @@
 // THE table of job kinds: what a worker's stop and a worker's loss mean for each, and how its queue is declared.
 // Invariant: a kind that misses a column does not compile; handlers.ts and lost-endings.ts are keyed by the same union.
 
-import type { JobKind } from "../../config/config.ts";
+import { JOB_KINDS, type JobKind } from "../../config/config.ts";
 
 /** A queue as pg-boss must have it. retryLimit is 0 for all: requeueing is our own act, fenced in our own tables. */
 export interface QueueDeclaration {
@@ -20,9 +20,13 @@ export interface JobKindRow {
   readonly table: "turn" | "transcription" | "playbook_run" | "schema_analysis";
   /** After SIGTERM: end within turn.finish + turn.wrapUp, hand back at the next boundary, or run on to the grace. */
   readonly onStop: "budget" | "handBack" | "runOn";
-  /** A lost job's end. */
-  readonly lost: "fail" | "requeue";
-  /** A requeueing kind is failed after so many losses, so that a job that kills its worker cannot do so for ever. */
+  /**
+   * A lost job goes back in line. requeue: it is the same when run again. resume: the next attempt goes on by the journal,
+   * and what may have acted is never repeated unasked; where the truth of the journal is not known (a copy of the database
+   * was put back) it is failed.
+   */
+  readonly lost: "resume" | "requeue";
+  /** It is failed after so many losses, so that a job that kills its worker cannot do so for ever. */
   readonly lossLimit: number;
   /**
    * Raised by hand when a job's rows or arguments change their meaning: equal numbers may overlap in an update. Each
@@ -30,6 +34,8 @@ export interface JobKindRow {
    * since jobs accepted before an update wait in line under it.
    */
   readonly format: number;
+  /** Of a row that was never begun: code of before can begin it, but not go on with what newer code left. */
+  readonly freshFormat: number;
   /** JSON schema of the queued job's data. */
   readonly argument: Readonly<Record<string, unknown>>;
   readonly queue: QueueDeclaration;
@@ -59,12 +65,13 @@ export const jobKinds = {
   chat: {
     table: "turn",
     onStop: "budget",
-    lost: "fail",
-    lossLimit: 0,
-    format: 1,
+    lost: "resume",
+    lossLimit: 5,
+    format: 2,
+    freshFormat: 1,
     argument,
     queue,
-    why: "Its tools may have acted.",
+    why: "The next worker goes on after its last finished step.",
   },
   transcription: {
     table: "transcription",
@@ -72,6 +79,7 @@ export const jobKinds = {
     lost: "requeue",
     lossLimit: 5,
     format: 1,
+    freshFormat: 1,
     argument,
     queue,
     why: "Run again it gives the same result; finished segments are kept.",
@@ -79,28 +87,35 @@ export const jobKinds = {
   playbook: {
     table: "playbook_run",
     onStop: "runOn",
-    lost: "fail",
-    lossLimit: 0,
-    format: 1,
+    lost: "resume",
+    lossLimit: 5,
+    format: 2,
+    freshFormat: 1,
     argument,
     queue,
-    why: "A tool call (mail, ticket) must never happen twice.",
+    why: "Finished steps are kept; a mail or a ticket never happens twice unasked.",
   },
   "schema-analysis": {
     table: "schema_analysis",
     onStop: "runOn",
-    lost: "fail",
-    lossLimit: 0,
-    format: 1,
+    lost: "resume",
+    lossLimit: 5,
+    format: 2,
+    freshFormat: 1,
     argument,
     queue,
-    why: "Running it again repeats every model call.",
+    why: "Tables that are described stay so; it goes on with the next one.",
   },
 } as const satisfies Record<JobKind, JobKindRow>;
 
 /** The formats of `kind` this code runs, oldest first. */
 export function knownFormats(kind: JobKind): readonly number[] {
   return Array.from({ length: jobKindRow(kind).format }, (_, index) => index + 1);
+}
+
+/** The newest format of each kind that this code runs. */
+export function newestFormats(): Readonly<Record<JobKind, number>> {
+  return Object.fromEntries(JOB_KINDS.map((kind) => [kind, jobKindRow(kind).format])) as Record<JobKind, number>;
 }
 
 /** The row of `kind`, seen through the common type. */

@@ -2,14 +2,23 @@
 
 import { JOB_KINDS, type JobKind } from "../../config/config.ts";
 
-export const JOB_STATES = ["queued", "running", "answered", "done", "stopped", "cancelled", "failed"] as const;
+export const JOB_STATES = [
+  "queued",
+  "running",
+  "waiting",
+  "answered",
+  "done",
+  "stopped",
+  "cancelled",
+  "failed",
+] as const;
 export type JobState = (typeof JOB_STATES)[number];
 
-/** Wire states of each kind; the first two are those of a job that has not ended. */
+/** Wire states of each kind; those that have not ended come first. */
 export const kindStates = {
-  chat: ["queued", "running", "answered", "stopped", "failed"],
+  chat: ["queued", "running", "waiting", "answered", "stopped", "failed"],
   transcription: ["queued", "running", "done", "cancelled", "failed"],
-  playbook: ["queued", "running", "done", "stopped", "failed"],
+  playbook: ["queued", "running", "waiting", "done", "stopped", "failed"],
   "schema-analysis": ["queued", "running", "done", "stopped", "failed"],
 } as const satisfies Record<JobKind, readonly JobState[]>;
 
@@ -17,7 +26,7 @@ export const kindStates = {
 export const JOB_FILTERS = ["unfinished", "ended", ...JOB_STATES] as const;
 export type JobFilter = (typeof JOB_FILTERS)[number];
 
-const UNFINISHED: readonly JobState[] = ["queued", "running"];
+const UNFINISHED: readonly JobState[] = ["queued", "running", "waiting"];
 
 export function isUnfinished(state: JobState): boolean {
   return UNFINISHED.includes(state);
@@ -25,7 +34,7 @@ export function isUnfinished(state: JobState): boolean {
 
 /** Unfinished jobs are told by when they were accepted, ended ones by when they ended. */
 export function sortColumn(filter: JobFilter): "created_at" | "ended_at" {
-  return filter === "unfinished" || filter === "queued" || filter === "running" ? "created_at" : "ended_at";
+  return filter === "unfinished" || UNFINISHED.some((state) => state === filter) ? "created_at" : "ended_at";
 }
 
 /** The kinds and states that `filter` lets through. */

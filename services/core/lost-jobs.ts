@@ -6,6 +6,10 @@ interface LostJob {
   /** How often a worker was lost under this job before. */
   readonly losses: number;
   readonly stopRequested: boolean;
+  /** Its owner chose that it fails rather than goes on (a playbook's `lost: fail`). */
+  readonly failsWhenLost?: boolean;
+  /** What its journal says may be older than what was done: a copy of the database was put back. */
+  readonly isRestored?: boolean;
 }
 
 type LostVerdict =
@@ -16,7 +20,9 @@ type LostVerdict =
 /** The kind's rule for a lost job. A stop the user asked for is honoured before anything is run again. */
 export function lostJobVerdict(row: JobKindRow, job: LostJob): LostVerdict {
   if (job.stopRequested) return { verdict: "stop", reason: "a stop had been asked for" };
-  if (row.lost === "fail") return { verdict: "fail", reason: row.why };
+  if (job.failsWhenLost) return { verdict: "fail", reason: "its owner chose that it fails" };
+  if (job.isRestored && row.lost === "resume")
+    return { verdict: "fail", reason: "a copy of the database was put back" };
   if (job.losses >= row.lossLimit) return { verdict: "fail", reason: `its worker was lost ${job.losses + 1} times` };
   return { verdict: "requeue", reason: row.why };
 }

@@ -2,13 +2,18 @@
 // playbook, a step's input with its references filled in, and what is known of a run that was cut.
 // Invariant: a playbook without problems refers only to steps before the referring one, and names only known tools.
 
-export const PLAYBOOK_TOOLS = ["sql", "http", "mail", "ticket"] as const;
-type PlaybookTool = (typeof PLAYBOOK_TOOLS)[number];
+import { EFFECTS, type Effect, mayDeclareEffect, PLAYBOOK_TOOLS, type PlaybookTool } from "./tool-effects.ts";
+
+/** What becomes of a run whose worker is lost: it goes on after its last finished step, or it fails. */
+export const LOST_RULES = ["resume", "fail"] as const;
+export type LostRule = (typeof LOST_RULES)[number];
 
 export interface PlaybookStep {
   readonly id: string;
   readonly tool: PlaybookTool;
   readonly input: Readonly<Record<string, unknown>>;
+  /** What a second call would mean, where its writer knows better than the table. */
+  readonly effect?: Effect;
 }
 
 interface PlaybookProblem {
@@ -67,6 +72,9 @@ export function checkPlaybook(raw: unknown): readonly PlaybookProblem[] {
   if (typeof name !== "string" || name.trim() === "" || name.length > 200) {
     say(null, "name", "expected a text of 1 to 200 characters");
   }
+  if (raw.lost !== undefined && !LOST_RULES.includes(raw.lost as LostRule)) {
+    say(null, "lost", `expected one of ${LOST_RULES.join(", ")}`);
+  }
   const { steps } = raw;
   if (!Array.isArray(steps) || steps.length === 0 || steps.length > STEPS_LIMIT) {
     say(null, "steps", `expected a list of 1 to ${STEPS_LIMIT} steps`);
@@ -84,8 +92,10 @@ export function checkPlaybook(raw: unknown): readonly PlaybookProblem[] {
     if (id === null) say(place, "id", "expected a letter, then letters, digits, - or _ (64 at most)");
     else if (earlier.has(id)) say(id, "id", "this id is taken by an earlier step");
     for (const key of Object.keys(step)) {
-      if (!["id", "tool", "input"].includes(key)) say(label, key, "a step has id, tool and input");
+      if (!["id", "tool", "input", "effect"].includes(key)) say(label, key, "a step has id, tool, input and effect");
     }
+    const wrongEffect = effectReason(step.tool, step.effect);
+    if (wrongEffect !== null) say(label, "effect", wrongEffect);
     if (!isTool(step.tool)) say(label, "tool", `expected one of ${PLAYBOOK_TOOLS.join(", ")}`);
     else if (!isObject(step.input)) say(label, "input", "expected an object");
     else {
@@ -99,6 +109,12 @@ export function checkPlaybook(raw: unknown): readonly PlaybookProblem[] {
     if (id !== null) earlier.add(id);
   }
   return problems;
+}
+
+function effectReason(tool: unknown, effect: unknown): string | null {
+  if (effect === undefined || !isTool(tool)) return null;
+  if (!EFFECTS.includes(effect as Effect)) return `expected one of ${EFFECTS.join(", ")}`;
+  return mayDeclareEffect(tool) ? null : `${tool} cannot declare it: what it does is known`;
 }
 
 /** Why an input is larger than one may be, or null. Looked at before anything is read in it. */
@@ -259,12 +275,15 @@ function asText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-export const STEP_STATES = ["waiting", "started", "finished", "failed", "unknown"] as const;
+export const STEP_STATES = ["waiting", "started", "finished", "failed", "unknown", "notReached"] as const;
 export type StepState = (typeof STEP_STATES)[number];
 
 /** What is told of a step: one that was started and never finished is unknown as soon as its run has ended. */
-export function shownStepState(stored: Exclude<StepState, "waiting"> | null, runEnded: boolean): StepState {
-  if (stored === null) return "waiting";
+export function shownStepState(
+  stored: Exclude<StepState, "waiting" | "notReached"> | null,
+  runEnded: boolean,
+): StepState {
+  if (stored === null) return runEnded ? "notReached" : "waiting";
   return stored === "started" && runEnded ? "unknown" : stored;
 }
 

@@ -1,9 +1,10 @@
-// A turn's states: queued -> running -> answered | stopped | failed, or straight from queued to stopped | failed.
+// A turn's states: queued -> running -> answered | stopped | failed, or straight from queued to stopped | failed. It goes
+// from running back to queued when its worker is lost or hands it over, and by way of waiting when its owner decides first.
 // Invariant: exactly one ending; the database's trigger and primary key hold it.
 
 import type { AbortCause } from "./abort.ts";
 
-export type TurnState = "queued" | "running" | TurnEndState;
+export type TurnState = "queued" | "running" | "waiting" | TurnEndState;
 export type TurnEndState = "answered" | "stopped" | "failed";
 
 /** Why it ended; the message's text follows from it. */
@@ -24,6 +25,7 @@ export function turnEndOfAbort(cause: AbortCause): { state: TurnEndState; cause:
     case "limit":
       return { state: "failed", cause: "limit" };
     case "lostClaim":
+    case "handOver":
       return null;
   }
 }

@@ -19,7 +19,7 @@ export async function listLiveTurns(
        SELECT t.id AS "turnId", t.conversation_id AS "conversationId",
               coalesce((SELECT max(e.seq) FROM owl.turn_event e WHERE e.turn_id = t.id), 0) AS seq
          FROM owl.turn t JOIN owl.conversation c ON c.id = t.conversation_id AND c.deleted_at IS NULL
-        WHERE t.account_id = $1 AND t.state IN ('queued', 'running') ORDER BY t.created_at LIMIT 500) l ON true`,
+        WHERE t.account_id = $1 AND t.state IN ('queued', 'running', 'waiting') ORDER BY t.created_at LIMIT 500) l ON true`,
     [accountId],
   );
   const turns = rows.flatMap(({ turnId, conversationId, seq }) =>
@@ -32,7 +32,7 @@ interface FeedEventRow {
   readonly turnId: string;
   readonly conversationId: string;
   readonly seq: number;
-  readonly kind: "state" | "delta" | "tool" | "end";
+  readonly kind: "state" | "delta" | "tool" | "rewind" | "end";
   readonly data: Readonly<Record<string, unknown>>;
 }
 

@@ -82,16 +82,6 @@ interface Found {
 
 const CLAIM = Object.fromEntries(JOB_KINDS.map((kind) => [kind, claimText(kind)])) as Readonly<Record<JobKind, string>>;
 
-/** running -> queued under a new queue job; false when the claim is no longer ours. */
-export async function handBackRow(sql: Sql, claim: Claim, queueJob: string): Promise<boolean> {
-  const { rowCount } = await sql.query(
-    `UPDATE ${table(claim.kind)} SET state = 'queued', claimed_by = NULL, claimed_at = NULL, queue_job = $4
-      WHERE id = $1 AND attempt = $2 AND claimed_by = $3 AND state = 'running'`,
-    [claim.id, claim.attempt, claim.worker, queueJob],
-  );
-  return rowCount === 1;
-}
-
 /** True while the row runs under this very claim. */
 export async function isClaimed(sql: Sql, claim: Claim): Promise<boolean> {
   const { rowCount } = await sql.query(

@@ -68,7 +68,7 @@ const SEARCH_TEXT = `WITH hits AS MATERIALIZED (
       WHERE t.account_id = $1 AND t.ended_at IS NOT NULL AND (t.text ILIKE $6 OR t.answer ILIKE $6) LIMIT ${MOST_HITS})
     UNION
     SELECT t.conversation_id FROM owl.turn t
-     WHERE t.account_id = $1 AND t.state IN ('queued', 'running') AND t.text ILIKE $6)
+     WHERE t.account_id = $1 AND t.state IN ('queued', 'running', 'waiting') AND t.text ILIKE $6)
   SELECT ${LISTED} FROM owl.conversation c
    WHERE ${LISTED_WHERE} AND (c.title ILIKE $6 OR c.id IN (SELECT conversation_id FROM hits))
    ORDER BY c.updated_at DESC, c.id DESC LIMIT $5`;

@@ -115,7 +115,7 @@ export async function deleteConversation(
     id,
   ]);
   const { rows } = await sql.query<{ id: string; state: string }>(
-    "SELECT id, state FROM owl.turn WHERE conversation_id = $1 AND state IN ('queued', 'running')",
+    "SELECT id, state FROM owl.turn WHERE conversation_id = $1 AND state IN ('queued', 'running', 'waiting')",
     [id],
   );
   return rows;

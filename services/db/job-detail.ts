@@ -37,7 +37,7 @@ const TEXTS: Readonly<Record<JobKind, string>> = {
 };
 
 interface StoredStep {
-  readonly state: Exclude<StepState, "waiting"> | null;
+  readonly state: Exclude<StepState, "waiting" | "notReached"> | null;
 }
 
 /** The job's request and result, told without content; null when it is not there. */

@@ -33,7 +33,7 @@ export const lostEndings: Readonly<Record<JobKind, EndLost>> = {
     const { rowCount } = await sql.query(
       `WITH cut AS (
          UPDATE owl.step SET state = 'unknown', ended_at = clock_timestamp()
-          WHERE run_id = $1 AND attempt = $2 AND state = 'started' RETURNING step_id)
+          WHERE run_id = $1 AND state = 'started' RETURNING step_id)
        UPDATE owl.playbook_run SET state = $3, message = $4, losses = losses + 1, ended_at = clock_timestamp(),
               stopped_at_step = coalesce((SELECT step_id FROM cut LIMIT 1), stopped_at_step)
         WHERE id = $1 AND attempt = $2 AND state = 'running'`,

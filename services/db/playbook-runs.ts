@@ -1,12 +1,12 @@
-// Runs of playbooks and their steps. Invariant: a step is marked started before its tool is called and finished after;
-// both marks are fenced by attempt and state of the run, and a step's row is inserted once.
+// Runs of playbooks, and their steps as they are told (journal.ts marks them).
 
 import { jobKindRow } from "../core/job-kinds.ts";
-import type { PlaybookStep, StepState } from "../core/playbook.ts";
+import type { LostRule, PlaybookStep, StepState } from "../core/playbook.ts";
 import type { RunState } from "../core/wire/playbook.ts";
 import { type Before, beforeText, beforeValues, cursorText } from "./keyset.ts";
 import type { Sql } from "./pool.ts";
 import type { Fence } from "./transcriptions.ts";
+import { type AskedStep, askedText } from "./waiting.ts";
 
 export interface PlaybookRunRow {
   readonly id: string;
@@ -20,12 +20,14 @@ export interface PlaybookRunRow {
   readonly createdAt: Date;
   readonly claimedAt: Date | null;
   readonly endedAt: Date | null;
+  /** Steps its owner is asked about. */
+  readonly waitsFor: readonly AskedStep[];
   readonly cursor: string;
 }
 
 export interface StepRow {
   readonly position: number;
-  readonly state: Exclude<StepState, "waiting">;
+  readonly state: Exclude<StepState, "waiting" | "notReached">;
   readonly input: unknown;
   readonly output: unknown;
   readonly message: string | null;
@@ -35,7 +37,7 @@ export interface StepRow {
 
 const RUN = `SELECT r.id, r.playbook_id AS "playbookId", r.name, r.state, r.message, r.stopped_at_step AS "stoppedAtStep",
     r.stop_requested_at IS NOT NULL AS "stopRequested", r.steps, r.created_at AS "createdAt",
-    r.claimed_at AS "claimedAt", r.ended_at AS "endedAt",
+    r.claimed_at AS "claimedAt", r.ended_at AS "endedAt", ${askedText("playbook", "r")} AS "waitsFor",
     ${cursorText("r.created_at")} AS cursor
   FROM owl.playbook_run r`;
 
@@ -47,12 +49,13 @@ export async function insertPlaybookRun(
     readonly playbookId: string;
     readonly name: string;
     readonly steps: readonly PlaybookStep[];
+    readonly lost: LostRule;
     readonly queueJob: string;
   },
 ): Promise<void> {
   await sql.query(
-    `INSERT INTO owl.playbook_run (id, account_id, playbook_id, name, steps, queue_job, format)
-     VALUES ($1, $2, $3, $4, $5::jsonb, $6, $7)`,
+    `INSERT INTO owl.playbook_run (id, account_id, playbook_id, name, steps, queue_job, format, lost)
+     VALUES ($1, $2, $3, $4, $5::jsonb, $6, $7, $8)`,
     [
       run.id,
       run.accountId,
@@ -60,7 +63,8 @@ export async function insertPlaybookRun(
       run.name,
       JSON.stringify(run.steps),
       run.queueJob,
-      jobKindRow("playbook").format,
+      jobKindRow("playbook").freshFormat,
+      run.lost,
     ],
   );
 }
@@ -114,56 +118,6 @@ export async function loadRunToDo(
     [fence.id, fence.attempt],
   );
   return rows[0] ?? null;
-}
-
-/**
- * Reads the claim again and marks the step started, in one statement; false when the claim is lost or the step had been
- * started before: its tool must not be called.
- */
-export async function markStarted(
-  sql: Sql,
-  fence: Fence,
-  step: { readonly position: number; readonly id: string; readonly tool: string; readonly input: unknown },
-): Promise<boolean> {
-  const { rowCount } = await sql.query(
-    `WITH held AS (
-       SELECT id FROM owl.playbook_run WHERE id = $1 AND attempt = $2 AND state = 'running' FOR UPDATE),
-     begun AS (
-       INSERT INTO owl.step (run_id, position, step_id, tool, input, state, attempt)
-       SELECT held.id, $3, $4, $5, $6::jsonb, 'started', $2 FROM held
-       ON CONFLICT (run_id, position) DO NOTHING RETURNING run_id)
-     SELECT pg_notify('owl_observe', 'playbook:' || run_id::text) FROM begun`,
-    [fence.id, fence.attempt, step.position, step.id, step.tool, JSON.stringify(step.input)],
-  );
-  return rowCount === 1;
-}
-
-/** Marks how the call ended; false when the run was ended meanwhile (the step is then unknown, and stays so). */
-export async function markEnded(
-  sql: Sql,
-  fence: Fence,
-  step: {
-    readonly position: number;
-    readonly state: "finished" | "failed" | "unknown";
-    readonly output: unknown;
-    readonly message: string | null;
-  },
-): Promise<boolean> {
-  const { rowCount } = await sql.query(
-    `WITH marked AS (
-       UPDATE owl.step s SET state = $4, output = $5::jsonb, message = $6, ended_at = clock_timestamp()
-         FROM owl.playbook_run r
-        WHERE s.run_id = $1 AND s.position = $3 AND s.attempt = $2 AND s.state = 'started'
-          AND r.id = s.run_id AND r.attempt = $2 AND r.state = 'running' RETURNING s.run_id),
-     already AS (
-       SELECT s.run_id FROM owl.step s JOIN owl.playbook_run r ON r.id = s.run_id
-        WHERE s.run_id = $1 AND s.position = $3 AND s.attempt = $2 AND s.state = $4
-          AND r.attempt = $2 AND r.state = 'running')
-     SELECT pg_notify('owl_observe', 'playbook:' || run_id::text)
-       FROM (SELECT run_id FROM marked UNION SELECT run_id FROM already) known`,
-    [fence.id, fence.attempt, step.position, step.state, JSON.stringify(step.output ?? null), step.message],
-  );
-  return rowCount === 1;
 }
 
 /** Ends the run; a step that was started and has no end becomes unknown with it. False when the claim is lost. */

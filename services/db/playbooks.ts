@@ -1,6 +1,6 @@
 // Playbooks: stored as they were written; a run copies its steps, so that a later change does not touch it.
 
-import type { PlaybookStep } from "../core/playbook.ts";
+import type { LostRule, PlaybookStep } from "../core/playbook.ts";
 import type { RunState } from "../core/wire/playbook.ts";
 import { type Before, beforeText, beforeValues, cursorText } from "./keyset.ts";
 import type { Sql } from "./pool.ts";
@@ -9,13 +9,14 @@ export interface PlaybookRow {
   readonly id: string;
   readonly name: string;
   readonly steps: readonly PlaybookStep[];
+  readonly lost: LostRule;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly lastRun: { readonly id: string; readonly state: RunState } | null;
   readonly cursor: string;
 }
 
-const PLAYBOOK = `SELECT p.id, p.name, p.steps, p.created_at AS "createdAt", p.updated_at AS "updatedAt",
+const PLAYBOOK = `SELECT p.id, p.name, p.steps, p.lost, p.created_at AS "createdAt", p.updated_at AS "updatedAt",
     (SELECT jsonb_build_object('id', r.id, 'state', r.state) FROM owl.playbook_run r WHERE r.playbook_id = p.id
       ORDER BY r.created_at DESC, r.id DESC LIMIT 1) AS "lastRun",
     ${cursorText("p.created_at")} AS cursor
@@ -51,27 +52,29 @@ export async function insertPlaybook(
     readonly accountId: string;
     readonly name: string;
     readonly steps: readonly PlaybookStep[];
+    readonly lost: LostRule;
   },
 ): Promise<void> {
-  await sql.query("INSERT INTO owl.playbook (id, account_id, name, steps) VALUES ($1, $2, $3, $4::jsonb)", [
+  await sql.query("INSERT INTO owl.playbook (id, account_id, name, steps, lost) VALUES ($1, $2, $3, $4::jsonb, $5)", [
     playbook.id,
     playbook.accountId,
     playbook.name,
     JSON.stringify(playbook.steps),
+    playbook.lost,
   ]);
 }
 
-/** Replaces name and steps; false when it is not there. */
+/** Replaces what was written; false when it is not there. */
 export async function changePlaybook(
   sql: Sql,
   id: string,
   accountId: string,
-  change: { readonly name: string; readonly steps: readonly PlaybookStep[] },
+  change: { readonly name: string; readonly steps: readonly PlaybookStep[]; readonly lost: LostRule },
 ): Promise<boolean> {
   const { rowCount } = await sql.query(
-    `UPDATE owl.playbook SET name = $3, steps = $4::jsonb, updated_at = clock_timestamp()
+    `UPDATE owl.playbook SET name = $3, steps = $4::jsonb, lost = $5, updated_at = clock_timestamp()
       WHERE id = $1 AND account_id = $2 AND deleted_at IS NULL`,
-    [id, accountId, change.name, JSON.stringify(change.steps)],
+    [id, accountId, change.name, JSON.stringify(change.steps), change.lost],
   );
   return rowCount === 1;
 }

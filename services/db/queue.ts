@@ -31,7 +31,7 @@ export interface NewJob {
   readonly queueJob: string;
   /** Higher first; 0. */
   readonly priority?: number;
-  /** Its row's format; absent: this code's own. */
+  /** Its row's format; absent: that of a row never begun. */
   readonly format?: number;
 }
 
@@ -247,7 +247,7 @@ async function copyJob(sql: Sql, name: string, first: NewJob, others: readonly N
   invariant(rowCount === others.length, "the first job is there to be copied");
 }
 
-const formatOf = (kind: JobKind, job: NewJob): number => job.format ?? jobKindRow(kind).format;
+const formatOf = (kind: JobKind, job: NewJob): number => job.format ?? jobKindRow(kind).freshFormat;
 
 /** The queue over pg-boss, on the process's own pool. start() refuses a database whose queues differ. */
 export function createQueue(options: QueueOptions): JobQueue {

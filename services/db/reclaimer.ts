@@ -3,24 +3,17 @@
 // Invariants: every step is a transaction of its own, guarded by attempt and state, so that it may be killed at any line
 // and repeated by anyone; a worker's silence is believed only while our own heartbeat has long been unbroken.
 
-import type { Logger } from "pino";
-import type { Clock, Random } from "../../config/time.ts";
-import type { Text } from "../text/text.ts";
+import type { Clock } from "../../config/time.ts";
 import type { Listener } from "./listen.ts";
 import type { Database } from "./pool.ts";
-import type { JobQueue } from "./queue.ts";
-import { findLostRows, settleRow } from "./running-rows.ts";
+import { findLostRows, type SettleDeps, settleRow } from "./running-rows.ts";
 import { createStrays } from "./strays.ts";
 import { findSilentWorkers, markSilentWorkers } from "./workers.ts";
 
-interface ReclaimerDeps {
+interface ReclaimerDeps extends SettleDeps {
   readonly db: Database;
-  readonly queue: JobQueue;
   readonly listener: Pick<Listener, "on">;
   readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly text: Text;
   readonly stalledAfterMs: number;
   /** How long our own heartbeat has succeeded without a break. */
   readonly healthyForMs: () => number;

@@ -90,7 +90,7 @@ function endIdleConversations(sql: Sql, ms: number): Promise<number> {
     `UPDATE owl.conversation SET deleted_at = clock_timestamp() WHERE id = ANY(ARRAY(
        SELECT c.id FROM owl.conversation c
         WHERE c.pinned_at IS NULL AND c.deleted_at IS NULL AND c.updated_at < ${OLD}
-          AND NOT EXISTS (SELECT 1 FROM owl.turn t WHERE t.conversation_id = c.id AND t.state IN ('queued', 'running'))
+          AND NOT EXISTS (SELECT 1 FROM owl.turn t WHERE t.conversation_id = c.id AND t.ended_at IS NULL)
         ORDER BY c.updated_at LIMIT ${ROWS} FOR UPDATE SKIP LOCKED))`,
     [ms],
   );

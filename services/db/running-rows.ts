@@ -4,13 +4,12 @@
 
 import type { Logger } from "pino";
 import { JOB_KINDS, type JobKind } from "../../config/config.ts";
-import type { Random } from "../../config/time.ts";
 import { jobKindRow } from "../core/job-kinds.ts";
 import { lostJobVerdict } from "../core/lost-jobs.ts";
 import type { Text } from "../text/text.ts";
 import { lostEndings } from "./lost-endings.ts";
 import type { Database, Sql } from "./pool.ts";
-import type { JobQueue } from "./queue.ts";
+import { type RequeueDeps, requeueRow } from "./requeue.ts";
 import { countReclaimed } from "./workers.ts";
 
 export interface RunningRow {
@@ -22,6 +21,7 @@ export interface RunningRow {
   readonly queueJob: string | null;
   readonly format: number;
   readonly stopRequested: boolean;
+  readonly failsWhenLost: boolean;
 }
 
 const table = (kind: JobKind): string => `owl.${jobKindRow(kind).table}`;
@@ -30,7 +30,8 @@ const rowsText = (where: string): string =>
   JOB_KINDS.map(
     (kind) =>
       `SELECT '${kind}' AS kind, r.id, r.attempt, r.losses, r.claimed_by AS "claimedBy", r.queue_job AS "queueJob",
-              r.format, r.stop_requested_at IS NOT NULL AS "stopRequested"
+              r.format, r.stop_requested_at IS NOT NULL AS "stopRequested",
+              ${kind === "playbook" ? "r.lost = 'fail'" : "false"} AS "failsWhenLost"
          FROM ${table(kind)} r LEFT JOIN owl.worker w ON w.id = r.claimed_by WHERE r.state = 'running' AND ${where}`,
   ).join(" UNION ALL ");
 
@@ -57,41 +58,21 @@ async function lockRow(sql: Sql, row: RunningRow): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** running -> queued under a new queue job; `lost`: a worker was lost under it. */
-async function requeueRow(
-  deps: Pick<SettleDeps, "queue" | "random">,
-  sql: Sql,
-  row: RunningRow,
-  lost: 0 | 1,
-): Promise<boolean> {
-  const queueJob = deps.random.uuid();
-  const { rowCount } = await sql.query(
-    `UPDATE ${table(row.kind)}
-        SET state = 'queued', losses = losses + $5, claimed_by = NULL, claimed_at = NULL, queue_job = $4
-      WHERE id = $1 AND attempt = $2 AND claimed_by = $3 AND state = 'running'`,
-    [row.id, row.attempt, row.claimedBy, queueJob, lost],
-  );
-  if (rowCount !== 1) return false;
-  if (row.queueJob) await deps.queue.remove(sql, row.kind, [row.queueJob]);
-  await deps.queue.enqueue(sql, row.kind, { id: row.id, queueJob, format: row.format, priority: 1 });
-  return true;
-}
-
-export interface SettleDeps {
+export interface SettleDeps extends RequeueDeps {
   readonly db: Database;
-  readonly queue: Pick<JobQueue, "remove" | "enqueue">;
-  readonly random: Random;
   readonly log: Logger;
   readonly text: Text;
+  /** A copy of the database was just put back. */
+  readonly isRestored?: boolean;
 }
 
 /** Ends or requeues a row nobody runs, by its kind's rule; false when another one did or it has ended. */
 export async function settleRow(deps: SettleDeps, row: RunningRow): Promise<boolean> {
-  const { verdict, reason } = lostJobVerdict(jobKindRow(row.kind), row);
+  const { verdict, reason } = lostJobVerdict(jobKindRow(row.kind), { ...row, isRestored: deps.isRestored === true });
   const done = await deps.db.attempt(async (sql) => {
     if (!(await lockRow(sql, row))) return undefined;
     if (verdict === "requeue") {
-      if (!(await requeueRow(deps, sql, row, 1))) return undefined;
+      if (!(await requeueRow(deps, sql, row, { lost: 1, begun: true }))) return undefined;
     } else {
       if (!(await lostEndings[row.kind](sql, row, deps.text))) return undefined;
       if (row.queueJob) await deps.queue.remove(sql, row.kind, [row.queueJob]);
@@ -108,7 +89,9 @@ export async function settleRow(deps: SettleDeps, row: RunningRow): Promise<bool
 
 /** A row that was claimed and never begun goes back in line untouched; false when it is no longer ours. */
 export async function returnRow(deps: Omit<SettleDeps, "text">, row: RunningRow): Promise<boolean> {
-  const done = await deps.db.attempt(async (sql) => (await requeueRow(deps, sql, row, 0)) || undefined);
+  const done = await deps.db.attempt(
+    async (sql) => (await requeueRow(deps, sql, row, { lost: 0, begun: false })) || undefined,
+  );
   if (done) deps.log.info({ kind: row.kind, job: row.id }, "claim handed back untouched");
   return done === true;
 }

@@ -44,7 +44,7 @@ export async function insertSchemaAnalysis(
 ): Promise<void> {
   await sql.query(
     "INSERT INTO owl.schema_analysis (id, account_id, data_source, queue_job, format) VALUES ($1, $2, $3, $4, $5)",
-    [one.id, one.accountId, one.dataSource, one.queueJob, jobKindRow("schema-analysis").format],
+    [one.id, one.accountId, one.dataSource, one.queueJob, jobKindRow("schema-analysis").freshFormat],
   );
 }
 

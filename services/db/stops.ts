@@ -15,13 +15,16 @@ const STOPPED: Readonly<Record<JobKind, string>> = {
   "schema-analysis": "state = 'stopped'",
 };
 
+/** In line, or for its owner's word: nobody runs it. */
+const WAITS = "t.state IN ('queued', 'waiting')";
+
 /** `SET` for a row that waits or runs: each assignment of `STOPPED` holds for a waiting one only. */
 function assignments(kind: JobKind): string {
   const ended = `${STOPPED[kind]}, ended_at = clock_timestamp()`
     .split(", ")
     .map((one) => one.split(" = "))
-    .map(([column, value]) => `${column} = CASE t.state WHEN 'queued' THEN ${value} ELSE t.${column} END`);
-  const wish = `stop_requested_at = CASE t.state WHEN 'queued' THEN t.stop_requested_at
+    .map(([column, value]) => `${column} = CASE WHEN ${WAITS} THEN ${value} ELSE t.${column} END`);
+  const wish = `stop_requested_at = CASE WHEN ${WAITS} THEN t.stop_requested_at
               ELSE coalesce(t.stop_requested_at, clock_timestamp()) END`;
   return [...ended, wish].join(", ");
 }
@@ -43,7 +46,7 @@ function stopText(kind: JobKind): string {
   return `WITH ${isChat ? CHAT_LOCKS : ""}
   asked AS (
     UPDATE owl.${jobKindRow(kind).table} t SET ${assignments(kind)} ${isChat ? "FROM held" : ""}
-     WHERE t.id = $1 AND t.state IN ('queued', 'running') ${isChat ? "AND t.conversation_id = held.id" : ""}
+     WHERE t.id = $1 AND (t.state = 'running' OR ${WAITS}) ${isChat ? "AND t.conversation_id = held.id" : ""}
     RETURNING t.*),
   over AS (SELECT * FROM asked WHERE ended_at IS NOT NULL),
   ${isChat ? CHAT_TELLS : ""}

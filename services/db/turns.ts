@@ -8,6 +8,7 @@ import { type Before, beforeText, beforeValues, cursorText } from "./keyset.ts";
 import { POSITION } from "./line.ts";
 import { LOOSE_COMMIT, type Sql } from "./pool.ts";
 import { type JobQueue, takeOutText } from "./queue.ts";
+import { type AskedStep, askedText } from "./waiting.ts";
 
 export interface TurnRow {
   readonly id: string;
@@ -21,6 +22,8 @@ export interface TurnRow {
   readonly claimedAt: Date | null;
   readonly endedAt: Date | null;
   readonly stopRequested: boolean;
+  /** Steps its owner is asked about. */
+  readonly waitsFor: readonly AskedStep[];
   /** The last stored event that `answer` covers: a stream resumed after it repeats nothing. */
   readonly seq: number;
   /** Tool calls so far, oldest first. */
@@ -31,7 +34,7 @@ export interface TurnRow {
 const TURN_COLUMNS = `t.id, t.conversation_id AS "conversationId", t.account_id AS "accountId", t.state, t.text,
   coalesce(t.answer, e.text) AS answer, t.message, t.created_at AS "createdAt", t.claimed_at AS "claimedAt",
   t.ended_at AS "endedAt", t.stop_requested_at IS NOT NULL AS "stopRequested", coalesce(e.seq, 0) AS seq,
-  coalesce(e.tools, '[]'::jsonb) AS tools,
+  coalesce(e.tools, '[]'::jsonb) AS tools, ${askedText("chat", "t")} AS "waitsFor",
   coalesce((SELECT jsonb_agg(jsonb_build_object('id', a.id, 'name', a.name, 'bytes', a.bytes) ORDER BY a.position)
               FROM owl.attachment a WHERE a.turn_id = t.id), '[]'::jsonb) AS attachments`;
 
@@ -74,7 +77,7 @@ export async function acceptTurn(
         turn.text,
         turn.queueJob,
         turn.claimMs,
-        jobKindRow("chat").format,
+        jobKindRow("chat").freshFormat,
         turn.most ?? MOST_IN_LINE,
       ],
     }));
@@ -208,14 +211,17 @@ export async function endQueuedTurn(sql: Sql, id: string, ending: TurnEnding): P
   return rowCount === 1;
 }
 
-/** Queued turns past their claim deadline by the database's clock, oldest first. */
-export async function findUnclaimedTurns(sql: Sql, limit: number): Promise<readonly string[]> {
-  const { rows } = await sql.query<{ id: string }>(
-    `SELECT id FROM owl.turn WHERE state = 'queued' AND claim_deadline_at <= statement_timestamp()
+/** Queued turns past their claim deadline by the database's clock, oldest first; `begun`: a worker had begun it once. */
+export async function findUnclaimedTurns(
+  sql: Sql,
+  limit: number,
+): Promise<readonly { readonly id: string; readonly begun: boolean }[]> {
+  const { rows } = await sql.query<{ id: string; begun: boolean }>(
+    `SELECT id, attempt > 0 AS begun FROM owl.turn WHERE state = 'queued' AND claim_deadline_at <= statement_timestamp()
       ORDER BY claim_deadline_at LIMIT $1`,
     [limit],
   );
-  return rows.map((row) => row.id);
+  return rows;
 }
 
 /** The turn, when it is that account's. */
@@ -268,7 +274,7 @@ export async function queuePosition(sql: Sql, id: string): Promise<number> {
 
 interface TurnEventRow {
   readonly seq: number;
-  readonly kind: "state" | "delta" | "tool" | "end";
+  readonly kind: "state" | "delta" | "tool" | "rewind" | "end";
   readonly data: Readonly<Record<string, unknown>>;
 }
 
@@ -279,6 +285,26 @@ export async function listTurnEvents(sql: Sql, id: string, afterSeq: number): Pr
     [id, afterSeq],
   );
   return rows;
+}
+
+/** What earlier attempts told of an answer. */
+export interface ToldSoFar {
+  readonly text: string;
+  /** The last stored event. */
+  readonly seq: number;
+  /** Ids of tool calls whose end was told. */
+  readonly ends: readonly string[];
+}
+
+export async function findTold(sql: Sql, id: string): Promise<ToldSoFar> {
+  const { rows } = await sql.query<ToldSoFar>(
+    `SELECT coalesce(string_agg(data->>'text', '' ORDER BY seq) FILTER (WHERE kind = 'delta'), '') AS text,
+            coalesce(max(seq), 0) AS seq,
+            coalesce(jsonb_agg(data->>'id') FILTER (WHERE kind = 'tool' AND data->>'state' IN ('done', 'failed')), '[]') AS ends
+       FROM owl.turn_event WHERE turn_id = $1`,
+    [id],
+  );
+  return rows[0] ?? { text: "", seq: 0, ends: [] };
 }
 
 interface TurnToAnswer {

@@ -22,7 +22,7 @@ const COUNTED = `t.turns, u.uploads, u."uploadBytes", f.attachments, u.bytes + f
 
 const USAGE_OF = (account: string) => `
   LATERAL (SELECT count(*)::int AS turns FROM owl.turn
-            WHERE account_id = ${account} AND state IN ('queued', 'running')) t,
+            WHERE account_id = ${account} AND state IN ('queued', 'running', 'waiting')) t,
   LATERAL (SELECT count(*) FILTER (WHERE completed_at IS NULL)::int AS uploads,
                   coalesce(sum(coalesce(length, bytes)) FILTER (WHERE completed_at IS NULL), 0)::float8 AS "uploadBytes",
                   coalesce(sum(coalesce(length, bytes)), 0)::float8 AS bytes

@@ -22,16 +22,22 @@ const HOLDS_NOTHING = JOB_KINDS.map(
 /** Registers; false when a row of that id still holds claims (it must be reclaimed first). */
 export async function registerWorker(
   sql: Sql,
-  worker: { id: string; release: string; pid: number; host: string },
+  worker: {
+    readonly id: string;
+    readonly release: string;
+    readonly pid: number;
+    readonly host: string;
+    readonly formats: Readonly<Record<JobKind, number>>;
+  },
 ): Promise<boolean> {
   const { rowCount } = await sql.query(
-    `INSERT INTO owl.worker AS w (id, release, pid, host) VALUES ($1, $2, $3, $4)
+    `INSERT INTO owl.worker AS w (id, release, pid, host, formats) VALUES ($1, $2, $3, $4, $5::jsonb)
      ON CONFLICT (id) DO UPDATE SET release = excluded.release, pid = excluded.pid, host = excluded.host,
        started_at = clock_timestamp(), heartbeat_at = clock_timestamp(), draining_since = NULL, stopped_at = NULL,
-       gone_at = NULL, jobs = '{}', counts = '{}', reclaimed = 0
+       gone_at = NULL, formats = excluded.formats, jobs = '{}', counts = '{}', reclaimed = 0
       WHERE (w.gone_at IS NOT NULL OR w.stopped_at IS NOT NULL)
         AND ${HOLDS_NOTHING}`,
-    [worker.id, worker.release, worker.pid, worker.host],
+    [worker.id, worker.release, worker.pid, worker.host, JSON.stringify(worker.formats)],
   );
   return rowCount === 1;
 }
@@ -97,6 +103,17 @@ export async function markSilentWorkers(
 
 export async function countReclaimed(sql: Sql, id: string): Promise<void> {
   await sql.query("UPDATE owl.worker SET reclaimed = reclaimed + 1 WHERE id = $1", [id]);
+}
+
+/** Another living worker that claims, and knows what this code leaves of `kind`, is there to go on with it. */
+export async function hasHeir(sql: Sql, id: string, kind: JobKind, stalledAfterMs: number): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `SELECT 1 FROM owl.worker WHERE id <> $1 AND gone_at IS NULL AND stopped_at IS NULL AND draining_since IS NULL
+        AND heartbeat_at > clock_timestamp() - make_interval(secs => $2::float8 / 1000)
+        AND coalesce((formats->>$3)::int, 1) >= $4 LIMIT 1`,
+    [id, stalledAfterMs, kind, jobKindRow(kind).format],
+  );
+  return rowCount > 0;
 }
 
 interface WorkerRow {

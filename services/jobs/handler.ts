@@ -15,8 +15,10 @@ export interface JobContext {
   readonly attempt: number;
   /** Our worker's id, as in claimed_by. */
   readonly worker: string;
-  /** Ends the work. Its reason is a JobAborted (core/abort.ts): stopped, cut, limit, lostClaim. */
+  /** Ends the work. Its reason is a JobAborted (core/abort.ts): stopped, cut, limit, lostClaim, handOver. */
   readonly signal: AbortSignal;
+  /** As `signal`, but for a hand-over: what calls that may act obey. */
+  readonly acting: AbortSignal;
   /** Aborted when the worker drains: a `handBack` kind returns "handBack" at its next boundary. Others go on. */
   readonly draining: AbortSignal;
   readonly db: Database;
@@ -37,8 +39,11 @@ export interface JobContext {
   endAtOnce(write: (sql: Sql) => Promise<boolean>): Promise<"ended" | "lostClaim">;
 }
 
-/** ended and lostClaim as `context.end` answered; handBack: the worker puts the row back in line. */
-export type HandlerResult = "ended" | "lostClaim" | "handBack";
+/**
+ * ended and lostClaim as `context.end` answered; handBack: the worker puts the row back in line; waiting: the row waits for
+ * its owner, and is nobody's.
+ */
+export type HandlerResult = "ended" | "lostClaim" | "handBack" | "waiting";
 
 export interface Handler {
   run(context: JobContext): Promise<HandlerResult>;

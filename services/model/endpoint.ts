@@ -19,6 +19,7 @@ import { OwlError } from "../../config/errors.ts";
 import { failure } from "../core/wire/errors.ts";
 import type { Tool } from "../tools/tool.ts";
 import { isTooLong, modelError } from "./failures.ts";
+import { journalledModel } from "./journalled.ts";
 import { type Mended, mendedFetch } from "./mended-answer.ts";
 import { messagesOf, SHORT, stepMessages, USUAL } from "./messages.ts";
 import type { Answering, Question, Responder } from "./responder.ts";
@@ -62,10 +63,9 @@ export function createEndpointResponder(
     });
     const signal = AbortSignal.any([answering.signal, silence.signal]);
     try {
-      await takeSteps(
-        { chat: provider(model.name), question, answering, signal, heard: () => silence.heard() },
-        mended,
-      );
+      const endpoint = provider(model.name);
+      const chat = answering.record ? journalledModel(endpoint, answering.record) : endpoint;
+      await takeSteps({ chat, question, answering, signal, heard: () => silence.heard() }, mended);
     } catch (error) {
       answering.signal.throwIfAborted();
       const { words } = answering;

@@ -23,6 +23,14 @@ export interface Thought {
   readonly thought: string;
 }
 
+/** What is on record of the calls of the model, in order. */
+export interface ModelRecord {
+  /** The next call: what it gave, where that is on record; null: it is marked begun and is to be made. */
+  begin(): Promise<unknown>;
+  /** Keeps what it gave. */
+  end(output: unknown): Promise<void>;
+}
+
 export interface Answering {
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -34,6 +42,8 @@ export interface Answering {
   call(name: string, input: unknown, signal: AbortSignal): Promise<ToolOutput>;
   /** How many tools are running now. */
   runningTools(): number;
+  /** Absent: calls of the model are kept nowhere. */
+  readonly record?: ModelRecord;
 }
 
 /** Resolves when the answer is whole. Throws OwlError with a user's sentence as message, or the signal's reason. */

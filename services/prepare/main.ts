@@ -39,7 +39,8 @@ async function prepare(): Promise<void> {
       const queue = createQueue(options);
       await queue.start();
       const text = textOf(config.language);
-      const settled = await settleRestored({ db, queue, clock, random, text, log: pino({ level: "silent" }) });
+      const { claimMs } = config.turn;
+      const settled = await settleRestored({ db, queue, clock, random, text, claimMs, log: pino({ level: "silent" }) });
       await queue.stop();
       say("restored", `Jobs of the restored copy settled: ${settled}.`);
     }

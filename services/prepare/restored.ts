@@ -22,6 +22,7 @@ export async function settleRestored(deps: {
   readonly random: Random;
   readonly log: Logger;
   readonly text: Text;
+  readonly claimMs: number;
 }): Promise<number> {
   const { db } = deps;
   await db.query(
@@ -30,14 +31,16 @@ export async function settleRestored(deps: {
     [NOBODY],
   );
   await db.query("UPDATE owl.worker SET gone_at = clock_timestamp() WHERE gone_at IS NULL AND stopped_at IS NULL", []);
-  // A transcription is the same when run again: what waits of it just waits on.
-  for (const kind of JOB_KINDS.filter((one) => jobKindRow(one).lost === "fail")) {
+  // A transcription is the same when run again: what waits of it just waits on. A word of its owner that a row waits for
+  // may have been given since.
+  for (const kind of JOB_KINDS.filter((one) => jobKindRow(one).lost === "resume")) {
     await db.query(
-      `UPDATE owl.${jobKindRow(kind).table} SET state = 'running', attempt = attempt + 1, claimed_by = $1 WHERE state = 'queued'`,
+      `UPDATE owl.${jobKindRow(kind).table} SET state = 'running', attempt = attempt + 1, claimed_by = $1
+        WHERE state IN ('queued', 'waiting')`,
       [NOBODY],
     );
   }
   // One pass, never started: nothing wakes it.
   const listener = { on: () => () => undefined };
-  return createReclaimer({ ...deps, listener, stalledAfterMs: 0, healthyForMs: () => 0 }).runOnce();
+  return createReclaimer({ ...deps, isRestored: true, listener, stalledAfterMs: 0, healthyForMs: () => 0 }).runOnce();
 }

@@ -1,9 +1,13 @@
-// What a chat tool is: a name, an input schema, and one call. Invariant: a tool only reads, and obeys its signal.
+// What a chat tool is: a name, an input schema, and one call. What a second call would mean is told by its name
+// (core/tool-effects.ts). Invariant: a tool obeys its signal.
 
 import type { z } from "zod";
+import type { ToolName } from "../core/tool-effects.ts";
 
 interface ToolCall {
   readonly signal: AbortSignal;
+  /** Names this very call for another side, the same over all attempts: its Idempotency-Key. */
+  readonly key: string;
   /** Whose question it is: tools see what that account may see. */
   readonly accountId: string;
 }
@@ -18,7 +22,7 @@ export interface ToolOutput {
 }
 
 export interface Tool<Input = unknown> {
-  readonly name: string;
+  readonly name: ToolName;
   readonly description: string;
   readonly input: z.ZodType<Input>;
   /** Throws OwlError for what the caller can be told, or the signal's reason. */

@@ -49,7 +49,12 @@ const pulse = createPulse({
   onError,
 });
 const common = { db, queue, listener, clock, random, log, text };
-const reclaimer = createReclaimer({ ...common, stalledAfterMs, healthyForMs: pulse.healthyForMs });
+const reclaimer = createReclaimer({
+  ...common,
+  claimMs: config.turn.claimMs,
+  stalledAfterMs,
+  healthyForMs: pulse.healthyForMs,
+});
 const sweeper = createSweeper(common);
 const scheduler = createScheduler({ ...common, config });
 const retention = createRetention({

@@ -31,9 +31,10 @@ export function createSweeper(deps: {
 
   async function closeUnclaimed(): Promise<number> {
     let count = 0;
-    for (const id of await findUnclaimedTurns(db, AT_ONCE)) {
-      const message = deps.text("turn.unclaimed");
-      if (!(await endQueuedTurn(db, id, { state: "failed", cause: "unclaimed", message }))) continue;
+    for (const { id, begun } of await findUnclaimedTurns(db, AT_ONCE)) {
+      // One that was begun was cut off: nobody came to go on with it.
+      const cause = begun ? "cut" : "unclaimed";
+      if (!(await endQueuedTurn(db, id, { state: "failed", cause, message: deps.text(`turn.${cause}`) }))) continue;
       count += 1;
       log.warn({ job: id }, "turn closed: no worker claimed it in time");
     }

@@ -3,6 +3,7 @@
 import { hostname } from "node:os";
 import { asError, OwlError } from "../../config/errors.ts";
 import { systemClock as clock, systemRandom as random } from "../../config/system-time.ts";
+import { newestFormats } from "../core/job-kinds.ts";
 import { createListener } from "../db/listen.ts";
 import { createDatabase } from "../db/pool.ts";
 import { createQueue } from "../db/queue.ts";
@@ -41,7 +42,12 @@ const worker = createWorker({ ...common, id, config, handlers, onJobs: () => hea
 const { jobs, counts, claims } = worker;
 const heartbeat = createHeartbeat({ id, url, clock, log, intervalMs, stalledAfterMs, jobs, counts, onGone });
 const leases = createLeaseKeeper({ queue, clock, log, intervalMs, claims });
-const reclaimer = createReclaimer({ ...common, stalledAfterMs, healthyForMs: heartbeat.healthyForMs });
+const reclaimer = createReclaimer({
+  ...common,
+  claimMs: config.turn.claimMs,
+  stalledAfterMs,
+  healthyForMs: heartbeat.healthyForMs,
+});
 let registered = false;
 const readySocket = createReadySocket(instance.socket ?? instance.address, () =>
   worker.isDraining ? "draining" : registered ? null : "starting",
@@ -75,7 +81,7 @@ process.on("SIGINT", () => void stop("SIGINT"));
 try {
   await Promise.all([readySocket.start(), queue.start(), listener.start()]);
   await register({ reclaimer, clock, log }, () =>
-    registerWorker(db, { id, release: instance.release, pid: process.pid, host: hostname() }),
+    registerWorker(db, { id, release: instance.release, pid: process.pid, host: hostname(), formats: newestFormats() }),
   );
   await heartbeat.start();
   reclaimer.start();

@@ -6,12 +6,13 @@ import type { Logger } from "pino";
 import type { AppConfig } from "../../config/config.ts";
 import { asError } from "../../config/errors.ts";
 import type { Clock, Random } from "../../config/time.ts";
-import { type AbortCause, JobAborted } from "../core/abort.ts";
-import { type Claim, handBackRow, isClaimed } from "../db/claims.ts";
+import { type AbortCause, JobAborted, jobCauseOf } from "../core/abort.ts";
+import { type Claim, isClaimed } from "../db/claims.ts";
 import { mayPassLater } from "../db/database-errors.ts";
 import { lostEndings } from "../db/lost-endings.ts";
 import type { Database, Sql } from "../db/pool.ts";
 import type { JobQueue } from "../db/queue.ts";
+import { requeueRow } from "../db/requeue.ts";
 import { throughOutage } from "../db/through-outage.ts";
 import type { Handler, HandlerResult, JobContext } from "../jobs/handler.ts";
 import type { Text } from "../text/text.ts";
@@ -46,6 +47,8 @@ const LONGEST_PAUSE_MS = 2_000;
 export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: AbortSignal): RunningJob {
   const { db, queue, clock } = deps;
   const controller = new AbortController();
+  // A call that may act is not cut off for a hand-over: its end is waited for, so that it is known.
+  const acting = new AbortController();
   const log = deps.log.child({ kind: claim.kind, job: claim.id, attempt: claim.attempt });
 
   type Write = (sql: Sql) => Promise<boolean>;
@@ -82,6 +85,7 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
     attempt: claim.attempt,
     worker: claim.worker,
     signal: controller.signal,
+    acting: acting.signal,
     draining,
     db,
     clock,
@@ -94,13 +98,10 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
     endAtOnce: (write) => save(write, "ended", (alone) => alone(db)) as Promise<"ended" | "lostClaim">,
   };
 
-  async function handBack(): Promise<HandlerResult> {
-    const queueJob = deps.random.uuid();
-    return save(async (sql) => {
-      if (!(await handBackRow(sql, claim, queueJob))) return false;
-      await queue.enqueue(sql, claim.kind, { id: claim.id, queueJob, format: claim.format, priority: 1 });
-      return true;
-    }, "handBack");
+  function handBack(): Promise<HandlerResult> {
+    const again = { queue, random: deps.random, claimMs: deps.config.turn.claimMs };
+    const row = { ...claim, queueJob: null, claimedBy: claim.worker };
+    return save((sql) => requeueRow(again, sql, row, { lost: 0, begun: true }), "handBack");
   }
 
   /**
@@ -108,10 +109,10 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
    * so no reclaimer looks at this row: nothing the database says makes us give it up.
    */
   function endByRule(): Promise<HandlerResult> {
-    const row = {
-      ...claim,
-      stopRequested: (controller.signal.reason as JobAborted | undefined)?.abortCause === "stopped",
-    };
+    const cause = jobCauseOf(context);
+    // What it may have been doing is on its journal.
+    if (cause === "handOver") return handBack();
+    const row = { ...claim, stopRequested: cause === "stopped" };
     return save(
       (sql) => lostEndings[claim.kind](sql, row, deps.text),
       "ended",
@@ -146,8 +147,11 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
     startedAtMs: clock.monotonicMs(),
     signal: controller.signal,
     abort(cause) {
-      if (controller.signal.aborted) return false;
-      controller.abort(new JobAborted(cause));
+      const isHandOver = cause === "handOver";
+      if ((isHandOver ? controller : acting).signal.aborted) return false;
+      const reason = new JobAborted(cause);
+      if (!isHandOver) acting.abort(reason);
+      controller.abort(reason);
       return true;
     },
     async force() {

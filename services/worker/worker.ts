@@ -9,7 +9,7 @@ import type { AbortCause } from "../core/abort.ts";
 import { drainDeadlines, stopRule } from "../core/worker-drain.ts";
 import { type Claim, claimJobs } from "../db/claims.ts";
 import type { Listener } from "../db/listen.ts";
-import { deregisterWorker, type JobsByKind, markDraining, type WorkerCounts } from "../db/workers.ts";
+import { deregisterWorker, hasHeir, type JobsByKind, markDraining, type WorkerCounts } from "../db/workers.ts";
 import type { Handler, HandlerResult } from "../jobs/handler.ts";
 import { createOwnRows } from "./own-rows.ts";
 import { type JobDeps, type RunningJob, runJob } from "./running-job.ts";
@@ -68,6 +68,7 @@ export function createWorker(deps: WorkerDeps): Worker {
 
   const ownRows = createOwnRows({
     ...deps,
+    claimMs: config.turn.claimMs,
     running,
     isClaiming: (kind) => claiming.has(kind),
     abort(id, cause) {
@@ -171,7 +172,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   function abort(job: RunningJob, cause: AbortCause): void {
     if (!job.abort(cause)) return;
     log.info({ kind: job.claim.kind, job: job.claim.id, why: cause }, "job aborted");
-    if (cause === "cut" || cause === "lostClaim") return;
+    if (cause === "cut" || cause === "lostClaim" || cause === "handOver") return;
     clock.after(LET_GO_MS, () => running.has(job.claim.id) && void job.force(), { unref: true });
   }
 
@@ -185,6 +186,27 @@ export function createWorker(deps: WorkerDeps): Worker {
     }
   }
 
+  /** The finish time is over: another worker goes on with it; where none can, a turn is cut and other work runs on. */
+  async function endOrHandOver(job: RunningJob, elapsedMs: () => number): Promise<void> {
+    const { kind, id } = job.claim;
+    const fields = { kind, job: id };
+    // Told by an owld of before, it has no such word.
+    const mayHandOver = config.turn.onStop !== "cut" && kind !== "transcription";
+    const heir =
+      mayHandOver &&
+      (await hasHeir(db, deps.id, kind, config.heartbeat.stalledAfterMs).catch((error: unknown) => {
+        log.warn({ err: error }, "it is not known whether another worker could go on");
+        return false;
+      }));
+    if (!running.has(id)) return;
+    if (heir) {
+      if (job.abort("handOver")) log.info({ ...fields, elapsedMs: elapsedMs() }, "handed over");
+    } else if (rule(kind) === "budget" && job.abort("cut")) {
+      counts.cut += 1;
+      log.warn({ ...fields, elapsedMs: elapsedMs() }, "turn aborted");
+    }
+  }
+
   async function runDrain(): Promise<"drained" | "gaveUp"> {
     const startedAt = clock.monotonicMs();
     const elapsedMs = () => Math.round(clock.monotonicMs() - startedAt);
@@ -195,11 +217,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     const budget = () => [...running.values()].filter((job) => rule(job.claim.kind) === "budget");
     cancels.push(
       clock.after(deadlines.abortAtMs, () => {
-        for (const job of budget()) {
-          counts.cut += 1;
-          job.abort("cut");
-          log.warn({ kind: job.claim.kind, job: job.claim.id, elapsedMs: elapsedMs() }, "turn aborted");
-        }
+        for (const job of running.values()) void endOrHandOver(job, elapsedMs);
       }),
       clock.after(deadlines.forceAtMs, () => {
         for (const job of budget()) void job.force();

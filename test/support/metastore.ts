@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { type Logger, pino } from "pino";
 import type { JobKind } from "../../config/config.ts";
+import { newestFormats } from "../../services/core/job-kinds.ts";
 import { type Claim, claimJobs } from "../../services/db/claims.ts";
 import { createDatabase, type Database } from "../../services/db/pool.ts";
 import { createQueue, installQueue, type JobQueue } from "../../services/db/queue.ts";
@@ -55,7 +56,7 @@ export async function startMetastore(): Promise<Metastore> {
       return { id, queueJob };
     },
     async worker(id) {
-      await registerWorker(db, { id, release: "test", pid: 1, host: "test" });
+      await registerWorker(db, { id, release: "test", pid: 1, host: "test", formats: newestFormats() });
     },
     async stop() {
       await queue.stop();

@@ -22,7 +22,7 @@ export function testAppConfig(databaseUrl: string, dir: string, change: AppConfi
   const base: AppConfig = {
     language: "en",
     databaseUrl,
-    turn: { finishMs: 3_000, wrapUpMs: 2_000, claimMs: 20_000, limitMs: 60_000 },
+    turn: { finishMs: 3_000, wrapUpMs: 2_000, claimMs: 20_000, limitMs: 60_000, onStop: "handOver" },
     graceMs: 8_000,
     heartbeat: { intervalMs: 300, stalledAfterMs: 1_500 },
     retention: DEFAULTS.retention,

@@ -1,17 +1,32 @@
 // A playbook and its runs.
 
 import { z } from "zod";
-import { PLAYBOOK_TOOLS, STEP_STATES } from "../playbook.ts";
+import { LOST_RULES, STEP_STATES } from "../playbook.ts";
+import { EFFECTS, PLAYBOOK_TOOLS } from "../tool-effects.ts";
 import { id, instant, list, pageOf, pageQuery, text } from "./parts.ts";
+import { askedStep } from "./step.ts";
 
-export const runState = z.enum(["queued", "running", "done", "failed", "stopped"]);
+export const runState = z.enum(["queued", "running", "waiting", "done", "failed", "stopped"]);
 export type RunState = z.infer<typeof runState>;
 const fields = z.record(z.string(), z.unknown());
 
 export const playbook = z.object({
   id,
   name: text,
-  steps: list(z.object({ id: text, tool: z.enum(PLAYBOOK_TOOLS), input: fields })),
+  steps: list(
+    z.object({
+      id: text,
+      tool: z.enum(PLAYBOOK_TOOLS),
+      input: fields,
+      effect: z
+        .enum(EFFECTS)
+        .optional()
+        .describe("What a second call of an HTTP request or ticket would mean; absent: by its tool and method."),
+    }),
+  ),
+  lost: z
+    .enum(LOST_RULES)
+    .describe("A run whose worker is lost goes on after its last finished step (`resume`), or fails (`fail`)."),
   createdAt: instant,
   updatedAt: instant,
   lastRun: z.object({ id, state: runState }).nullable(),
@@ -47,6 +62,7 @@ export const run = z.object({
   createdAt: instant,
   claimedAt: instant.nullable(),
   endedAt: instant.nullable(),
+  waitsFor: list(askedStep).describe("While `waiting`: the step whose outcome is not known; its owner answers."),
 });
 export type Run = z.infer<typeof run>;
 export const runPage = pageOf(run);

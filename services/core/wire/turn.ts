@@ -4,6 +4,7 @@ import { z } from "zod";
 import { TEXT_ENCODINGS } from "../text-encodings.ts";
 import type { TurnState } from "../turn.ts";
 import { count, id, instant, list, text } from "./parts.ts";
+import { askedStep } from "./step.ts";
 
 const TEXT_LIMIT = 100_000;
 const ATTACHMENTS_A_QUESTION = 5;
@@ -21,7 +22,14 @@ export const attachedFile = attachment.extend({
 });
 export type AttachedFile = z.infer<typeof attachedFile>;
 
-export const turnState = z.enum(["queued", "running", "answered", "stopped", "failed"] satisfies readonly TurnState[]);
+export const turnState = z.enum([
+  "queued",
+  "running",
+  "waiting",
+  "answered",
+  "stopped",
+  "failed",
+] satisfies readonly TurnState[]);
 
 export const turn = z.object({
   id,
@@ -38,6 +46,7 @@ export const turn = z.object({
   stopRequested: z.boolean(),
   tools: list(z.record(z.string(), z.unknown())),
   attachments: list(attachment),
+  waitsFor: list(askedStep).describe("While `waiting`: calls whose outcome is not known; their owner answers."),
 });
 export type Turn = z.infer<typeof turn>;
 

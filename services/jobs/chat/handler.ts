@@ -1,13 +1,17 @@
-// The chat kind's handler: one question to its one answer, streamed into turn events as it comes.
+// The chat kind's handler: one question to its one answer, streamed into turn events as it comes. The responder is run
+// from its beginning at each attempt; what is on record (the model's calls, the tools') is given to it instead of made.
 // Invariant: the turn is ended exactly once through context.end, whatever the responder does; text that was made stays.
 
 import type { AppConfig } from "../../../config/config.ts";
 import { OwlError } from "../../../config/errors.ts";
-import { abortCauseOf } from "../../core/abort.ts";
+import { jobCauseOf } from "../../core/abort.ts";
 import { ATTACHED_CHARACTERS } from "../../core/attached-files.ts";
 import { type TurnCause, type TurnEndState, turnEndOfAbort } from "../../core/turn.ts";
 import { listAttachedTexts } from "../../db/attachments.ts";
-import { endTurn, findTurnToAnswer } from "../../db/turns.ts";
+import { rewindTurn } from "../../db/rewind.ts";
+import { throughOutage } from "../../db/through-outage.ts";
+import { endTurn, findTold, findTurnToAnswer, type ToldSoFar } from "../../db/turns.ts";
+import { waitForOwner } from "../../db/waiting.ts";
 import { builtInResponder } from "../../model/built-in.ts";
 import { endpointOnDemand } from "../../model/on-demand.ts";
 import type { Responder } from "../../model/responder.ts";
@@ -17,14 +21,17 @@ import { createSearchTranscripts } from "../../tools/search-transcripts.ts";
 import type { Sources } from "../../tools/sources.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Handler, HandlerResult, JobContext } from "../handler.ts";
+import { type Journal, openJournal } from "../journal.ts";
 import { type AnswerSink, createAnswerSink } from "./answer-sink.ts";
+import { createModelRecord } from "./model-record.ts";
 import { createToolCalls, type ToolCalls } from "./tool-calls.ts";
 
 interface ChatDeps {
   readonly config: AppConfig;
   readonly sources: Sources;
-  /** Tests: a responder of their own. */
+  /** Tests: a responder of their own, and tools. */
   readonly responder?: Responder;
+  readonly tools?: readonly Tool[];
 }
 
 /** How long an ended answer's last words may wait for a database that is away. */
@@ -39,6 +46,10 @@ export function createChatHandler(deps: ChatDeps): Handler {
   async function run(context: JobContext): Promise<HandlerResult> {
     const turn = await findTurnToAnswer(context.db, context.id);
     if (!turn) return "lostClaim";
+    const journal = await openJournal(context, "chat");
+    if (journal.asks) return wait(context);
+    const told = await standOn(context, journal);
+    if (told === "lostClaim") return "lostClaim";
     const files = turn.hasFiles ? await listAttachedTexts(context.db, context.id, ATTACHED_CHARACTERS) : [];
     const sink = createAnswerSink({
       db: context.db,
@@ -46,21 +57,26 @@ export function createChatHandler(deps: ChatDeps): Handler {
       log: context.log,
       turn: context,
       onLost: () => context.log.warn("claim was lost while answering"),
+      ...(told === null ? {} : { told }),
     });
     const names = await deps.sources.names();
     const calls = createToolCalls({
-      tools: [
+      turnId: context.id,
+      tools: deps.tools ?? [
         createListTables(deps.sources),
         createDescribeTable(deps.sources),
-        createRunSql(deps.sources, names),
-        createSearchTranscripts(context.db),
-      ] as readonly Tool[],
+        createRunSql(deps.sources, names) as Tool,
+        createSearchTranscripts(context.db) as Tool,
+      ],
       sink,
       clock: context.clock,
       random: context.random,
       accountId: turn.accountId,
-      stillClaimed: context.stillClaimed,
+      journal,
+      acting: context.acting,
+      toldEnds: new Set(told?.ends),
     });
+    const record = createModelRecord({ journal, sink, random: context.random });
     let failure: unknown = null;
     try {
       await responder(
@@ -72,7 +88,8 @@ export function createChatHandler(deps: ChatDeps): Handler {
           text: sink.text,
           thought: (thought) => sink.tool({ name: "thinking", ...thought }),
           call: calls.call,
-          runningTools: () => calls.running,
+          runningTools: () => calls.running + record.waiting,
+          record,
         },
       );
     } catch (error) {
@@ -81,12 +98,33 @@ export function createChatHandler(deps: ChatDeps): Handler {
     return end(context, { sink, calls, failure });
   }
 
+  /** Takes back what stands on nothing; gives what earlier attempts told and still holds, null where there were none. */
+  async function standOn(context: JobContext, journal: Journal): Promise<ToldSoFar | null | "lostClaim"> {
+    if (context.attempt === 1) return null;
+    const { keptTextLength } = journal;
+    if (keptTextLength !== null) {
+      const kept = await throughOutage(context, () => rewindTurn(context.db, context, keptTextLength));
+      if (kept === null) return "lostClaim";
+    }
+    return throughOutage(context, () => findTold(context.db, context.id));
+  }
+
+  async function wait(context: JobContext): Promise<HandlerResult> {
+    const { id, attempt } = context;
+    const result = await context.end((sql) => waitForOwner(sql, { kind: "chat", id, attempt }));
+    return result === "ended" ? "waiting" : result;
+  }
+
   async function end(
     context: JobContext,
     done: { readonly sink: AnswerSink; readonly calls: ToolCalls; readonly failure: unknown },
   ): Promise<HandlerResult> {
-    done.calls.close();
+    await done.calls.settled();
     const aborted = context.signal.aborted;
+    // A call that is handed over goes on: its display is not ended.
+    const handsOver = done.failure !== null && jobCauseOf(context) === "handOver";
+    if (!handsOver) done.calls.close();
+    if (done.failure === null) done.sink.close();
     const flushed = await done.sink.flush(aborted ? FLUSH_ABORTED_FOR_MS : FLUSH_FOR_MS).catch((error: unknown) => {
       context.log.warn({ err: error }, "the answer's last words could not be stored");
       // Without its last words it is no answer; an aborted one is not whole anyway.
@@ -95,7 +133,7 @@ export function createChatHandler(deps: ChatDeps): Handler {
     });
     if (flushed === "lostClaim") return "lostClaim";
     if (done.failure === null) return write(context, "answered", "answered", null);
-    return fail(context, done.failure);
+    return handsOver ? "handBack" : fail(context, done.failure);
   }
 
   async function write(context: JobContext, state: TurnEndState, cause: TurnCause, message: string | null) {
@@ -106,7 +144,8 @@ export function createChatHandler(deps: ChatDeps): Handler {
   }
 
   async function fail(context: JobContext, error: unknown): Promise<HandlerResult> {
-    const cause = abortCauseOf(context.signal);
+    const cause = jobCauseOf(context);
+    if (cause === "handOver") return "handBack";
     if (cause !== null) {
       const ending = turnEndOfAbort(cause);
       if (ending === null) return "lostClaim";

@@ -1,10 +1,14 @@
-// Runs tools for one turn and tells each call's start and end. Invariant: every call that was told to have started gets
-// an end, also when the turn is aborted (a synthetic one), so that no display spins for ever.
+// Runs tools for one turn, by its journal, and tells each call's start and end. Invariants: a call that is on record as
+// over is not made again; every call that was told to have started gets an end, also when the turn is aborted (a synthetic
+// one), so that no display spins for ever; one that is handed over goes on under its own id.
 
 import { OwlError } from "../../../config/errors.ts";
 import type { Clock, Random } from "../../../config/time.ts";
+import { actOn, type JournalStep } from "../../core/journal.ts";
+import { type Effect, effectOf } from "../../core/tool-effects.ts";
 import { failure } from "../../core/wire/errors.ts";
 import type { Tool, ToolOutput } from "../../tools/tool.ts";
+import type { Begun, Journal } from "../journal.ts";
 import type { AnswerSink } from "./answer-sink.ts";
 
 export interface ToolCalls {
@@ -13,25 +17,43 @@ export interface ToolCalls {
   call(name: string, input: unknown, signal: AbortSignal): Promise<ToolOutput>;
   /** How many are running now. */
   readonly running: number;
+  /** Resolves when calls that may act have come to their end: they are not cut off for a hand-over. */
+  settled(): Promise<void>;
   /** Ends the display of calls that are still open. */
   close(): void;
 }
 
 interface ToolCallsDeps {
+  readonly turnId: string;
   readonly tools: readonly Tool[];
   readonly sink: AnswerSink;
   readonly clock: Clock;
   readonly random: Random;
   readonly accountId: string;
-  /** Asked before each call: a worker that lost its claim calls nothing any more. */
-  readonly stillClaimed: () => Promise<boolean>;
+  readonly journal: Journal;
+  /** What calls that may act obey. */
+  readonly acting: AbortSignal;
+  /** Ids of calls whose end was told by an earlier attempt. */
+  readonly toldEnds: ReadonlySet<string>;
+}
+
+type Ended = "done" | "failed" | "aborted";
+type Facts = Readonly<Record<string, unknown>>;
+
+interface Shown {
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
 }
 
 export function createToolCalls(deps: ToolCallsDeps): ToolCalls {
-  const { sink, clock } = deps;
-  const open = new Map<string, { readonly name: string; readonly input: unknown; readonly startedAt: number }>();
+  const { sink, clock, journal } = deps;
+  const open = new Map<string, Shown & { readonly startedAt: number }>();
+  const acting = new Set<Promise<unknown>>();
+  /** Being put on record before they are called. */
+  let beginning = 0;
 
-  function end(id: string, state: "done" | "failed" | "aborted", rest: Readonly<Record<string, unknown>>): void {
+  function end(id: string, state: Ended, rest: Facts): void {
     const call = open.get(id);
     if (!call) return;
     open.delete(id);
@@ -39,10 +61,56 @@ export function createToolCalls(deps: ToolCallsDeps): ToolCalls {
     sink.tool({ id, name: call.name, input: call.input, state, elapsedMs, ...rest });
   }
 
+  /** From the record; its end is told where the earlier attempt did not come to that. */
+  function replay(step: JournalStep, call: Shown): ToolOutput {
+    const tell = (state: Ended, facts: Facts) => {
+      if (!deps.toldEnds.has(step.id)) sink.tool({ ...call, id: step.id, state, ...facts });
+    };
+    if (step.state === "failed") {
+      const { code, next } = (step.output ?? {}) as { readonly code?: string; readonly next?: string };
+      const message = step.message ?? "The tool failed.";
+      tell("failed", { error: message });
+      throw new OwlError(code ?? "tool.failed", message, next === undefined ? {} : { next });
+    }
+    const output = (step.output ?? CONFIRMED) as ToolOutput;
+    tell("done", { rows: output.rows, table: output.table });
+    return output;
+  }
+
+  async function run(
+    tool: Tool,
+    input: unknown,
+    begun: Begun,
+    obeys: AbortSignal,
+    effect: Effect,
+  ): Promise<ToolOutput> {
+    const { id, n } = begun;
+    try {
+      const key = `${deps.turnId}:${n}`;
+      const output = await tool.run(input, { signal: obeys, key, accountId: deps.accountId });
+      if (!(await journal.end(n, { state: "finished", output }))) throw failure("turn.lost");
+      end(id, "done", { rows: output.rows, table: output.table });
+      return output;
+    } catch (error) {
+      const told = error instanceof OwlError ? error : null;
+      // Cut off: a read is left as begun, and is repeated by whoever goes on.
+      if (obeys.aborted) {
+        if (effect === "write") await journal.end(n, { state: "unknown", message: "The call was cut off." });
+      } else if (told?.code !== "turn.lost") {
+        const known = told !== null || effect !== "write";
+        const message = told?.message ?? "The tool failed.";
+        const output = { code: told?.code, next: told?.next };
+        await journal.end(n, { state: known ? "failed" : "unknown", message, output });
+        end(id, "failed", { error: message });
+      }
+      throw error;
+    }
+  }
+
   return {
     tools: deps.tools,
     get running() {
-      return open.size;
+      return open.size + beginning;
     },
     async call(name, input, signal) {
       signal.throwIfAborted();
@@ -50,22 +118,34 @@ export function createToolCalls(deps: ToolCallsDeps): ToolCalls {
       if (!tool) throw failure("tool.notFound", { name });
       const parsed = tool.input.safeParse(input);
       if (!parsed.success) throw failure("tool.input", { name, why: parsed.error.message });
-      if (!(await deps.stillClaimed())) throw failure("turn.lost");
-      const id = deps.random.uuid();
-      open.set(id, { name, input: parsed.data, startedAt: clock.monotonicMs() });
-      sink.tool({ id, name, input: parsed.data, state: "running" });
-      try {
-        const output = await tool.run(parsed.data, { signal, accountId: deps.accountId });
-        end(id, "done", { rows: output.rows, table: output.table });
-        return output;
-      } catch (error) {
-        if (signal.aborted) end(id, "aborted", {});
-        else end(id, "failed", { error: error instanceof OwlError ? error.message : "The tool failed." });
-        throw error;
-      }
+      const found = journal.meet({ kind: "tool", name, input: parsed.data });
+      const shown = { id: found?.id ?? deps.random.uuid(), name, input: parsed.data };
+      if (found !== null && actOn(found) === "replay") return replay(found, shown);
+      const effect = effectOf(tool.name, parsed.data as Facts);
+      const step = { kind: "tool", effect, textLength: sink.length, ...shown } as const;
+      beginning += 1;
+      const begun = await journal.begin(step, found).finally(() => {
+        beginning -= 1;
+      });
+      open.set(shown.id, { ...shown, startedAt: clock.monotonicMs() });
+      sink.tool({ ...shown, state: "running" });
+      const running = run(tool, parsed.data, begun, effect === "write" ? deps.acting : signal, effect);
+      if (effect !== "write") return running;
+      acting.add(running);
+      return running.finally(() => acting.delete(running));
+    },
+    async settled() {
+      while (acting.size > 0) await Promise.allSettled(acting);
     },
     close() {
       for (const id of [...open.keys()]) end(id, "aborted", {});
     },
   };
 }
+
+/** What the model is told of a call that a person confirmed: that it was, and no more. */
+const CONFIRMED: ToolOutput = {
+  value: { note: "A person confirmed that this call took effect. Its result is not known; do not repeat it." },
+  rows: null,
+  table: null,
+};

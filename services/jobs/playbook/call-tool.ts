@@ -33,10 +33,11 @@ export async function callTool(
     readonly step: PlaybookStep;
     readonly input: Readonly<Record<string, unknown>>;
     readonly accountId: string;
+    readonly signal: AbortSignal;
   },
 ): Promise<Outcome> {
-  const { clock, signal } = context;
-  const { step, input } = work;
+  const { clock } = context;
+  const { step, input, signal } = work;
   const call = { signal, key: `${context.id}:${step.id}` };
   switch (step.tool) {
     case "sql":

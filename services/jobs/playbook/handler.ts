@@ -1,14 +1,18 @@
 // The playbook kind's handler: step after step, each marked started before its tool is called and finished after.
-// Invariants: no tool is called without the claim read again; no step's tool is called twice; a step that was started
-// and has no end is unknown.
+// Invariants: no tool is called without the claim read again; a step that finished is never called again, nor one that may
+// have acted without its owner's word; a step that was started and has no end is unknown.
 
 import { OwlError } from "../../../config/errors.ts";
-import { abortCauseOf } from "../../core/abort.ts";
+import { jobCauseOf } from "../../core/abort.ts";
+import { actOn } from "../../core/journal.ts";
 import { checkInput, fillReferences, type PlaybookStep } from "../../core/playbook.ts";
-import { endPlaybookRun, listSteps, loadRunToDo, markEnded, markStarted } from "../../db/playbook-runs.ts";
+import { effectOf } from "../../core/tool-effects.ts";
+import { endPlaybookRun, listSteps, loadRunToDo } from "../../db/playbook-runs.ts";
 import { throughOutage } from "../../db/through-outage.ts";
+import { waitForOwner } from "../../db/waiting.ts";
 import type { Outcome } from "../../tools/acting/outcome.ts";
 import type { Handler, HandlerResult, JobContext } from "../handler.ts";
+import { type Journal, openJournal } from "../journal.ts";
 import { callTool, type PlaybookDeps } from "./call-tool.ts";
 
 /** Runs playbooks. */
@@ -17,12 +21,14 @@ export function createPlaybookHandler(deps: PlaybookDeps): Handler {
     async run(context) {
       const todo = await throughOutage(context, () => loadRunToDo(context.db, context));
       if (todo === null) return "lostClaim";
+      const journal = await openJournal(context, "playbook");
+      if (journal.asks) return wait(context);
       const outputs = new Map<string, unknown>();
       for (const [position, step] of todo.steps.entries()) {
         if (context.signal.aborted) return endCut(context, step.id);
         const { accountId } = todo;
-        const outcome = await doStep(deps, context, { step, position, outputs, accountId });
-        if (outcome === "lostClaim") return "lostClaim";
+        const outcome = await doStep(deps, context, { step, position, outputs, accountId, journal });
+        if (outcome === "lostClaim" || outcome === "handBack") return outcome;
         if (outcome.kind !== "finished") return endAtStep(context, step, outcome);
         outputs.set(step.id, outcome.output);
       }
@@ -31,6 +37,7 @@ export function createPlaybookHandler(deps: PlaybookDeps): Handler {
 
     /** Something of ours broke: what is known of the steps is in their rows. */
     async fail(context, error) {
+      if (error instanceof OwlError && error.code === "turn.lost") return "lostClaim";
       const steps = await listSteps(context.db, context.id);
       const open = steps.find((step) => step.state === "started");
       const todo = await loadRunToDo(context.db, context);
@@ -44,41 +51,44 @@ export function createPlaybookHandler(deps: PlaybookDeps): Handler {
   };
 }
 
+async function wait(context: JobContext): Promise<HandlerResult> {
+  const { id, attempt } = context;
+  const result = await context.end((sql) => waitForOwner(sql, { kind: "playbook", id, attempt }));
+  return result === "ended" ? "waiting" : result;
+}
+
 interface StepWork {
   readonly step: PlaybookStep;
   readonly position: number;
   readonly outputs: ReadonlyMap<string, unknown>;
   readonly accountId: string;
+  readonly journal: Journal;
 }
 
-/** A claim read longer ago than this is read once more: the process may have been frozen in between. */
-const CLAIM_FRESH_MS = 2_000;
-
-async function doStep(deps: PlaybookDeps, context: JobContext, work: StepWork): Promise<Outcome | "lostClaim"> {
-  const { clock, db } = context;
-  const { step, position } = work;
-  const filled = fillReferences(step.input, work.outputs);
+async function doStep(
+  deps: PlaybookDeps,
+  context: JobContext,
+  { step, position, outputs, accountId, journal }: StepWork,
+): Promise<Outcome | "lostClaim" | "handBack"> {
+  const found = journal.at(position);
+  if (found !== null && actOn(found) === "replay") return { kind: "finished", output: found.output };
+  const filled = fillReferences(step.input, outputs);
   const input = filled.ok ? filled.input : step.input;
-  const askedAtMs = clock.monotonicMs();
-  const mark = { position, id: step.id, tool: step.tool, input };
-  // Not tried again through an outage: whether the mark was written would not be known, and the step's row is single.
-  if (!(await markStarted(db, context, mark))) return "lostClaim";
+  const effect = effectOf(step.tool, input, step.effect ?? null);
+  await journal.begin({ kind: "tool", name: step.tool, id: step.id, input, effect }, found, position);
   const wrong = filled.ok ? checkInput(step.tool, input)[0] : undefined;
+  const signal = effect === "write" ? context.acting : context.signal;
   let outcome: Outcome;
   if (!filled.ok) outcome = { kind: "failed", reason: `${filled.reason}.` };
   else if (wrong) outcome = { kind: "failed", reason: `${wrong.field}: ${wrong.reason}.` };
-  else if (clock.monotonicMs() - askedAtMs > CLAIM_FRESH_MS && !(await context.stillClaimed())) return "lostClaim";
-  else outcome = await callTool(deps, context, { step, input, accountId: work.accountId });
-  // What was done must be known: an abort does not keep its end from being recorded.
-  const waiter = { clock, signal: new AbortController().signal };
-  const marked = await throughOutage(waiter, () =>
-    markEnded(db, context, {
-      position,
-      state: outcome.kind,
-      output: outcome.kind === "unknown" ? null : outcome.output,
-      message: outcome.kind === "finished" ? null : outcome.reason,
-    }),
-  );
+  else outcome = await callTool(deps, context, { step, input, accountId, signal });
+  // Cut off to be repeated elsewhere: it stays as begun.
+  if (outcome.kind !== "finished" && signal.aborted && jobCauseOf(context) === "handOver") return "handBack";
+  const marked = await journal.end(position, {
+    state: outcome.kind,
+    ...(outcome.kind === "unknown" ? {} : { output: outcome.output }),
+    ...(outcome.kind === "finished" ? {} : { message: outcome.reason }),
+  });
   return marked ? outcome : "lostClaim";
 }
 
@@ -87,16 +97,18 @@ function endAtStep(
   step: PlaybookStep,
   outcome: Exclude<Outcome, { kind: "finished" }>,
 ): Promise<HandlerResult> {
-  if (context.signal.aborted) return endCut(context, step.id);
+  const cause = jobCauseOf(context);
+  if (cause !== null && cause !== "handOver") return endCut(context, step.id);
   const key = outcome.kind === "unknown" ? "playbook.unknown" : "playbook.stepFailed";
   const message = context.text(key, { step: step.id, reason: outcome.reason });
   return context.end((sql) => endPlaybookRun(sql, context, { state: "failed", message, atStep: step.id }));
 }
 
-/** The run was aborted: stopped by its user, or cut. */
+/** The run was aborted: stopped by its user, handed over, or cut. */
 function endCut(context: JobContext, atStep: string | null): Promise<HandlerResult> {
-  const cause = abortCauseOf(context.signal);
+  const cause = jobCauseOf(context);
   if (cause === "lostClaim") return Promise.resolve("lostClaim");
+  if (cause === "handOver") return Promise.resolve("handBack");
   const stopped = cause === "stopped";
   const message = stopped ? null : context.text("playbook.cut", { step: atStep ?? "-" });
   return context.end((sql) => endPlaybookRun(sql, context, { state: stopped ? "stopped" : "failed", message, atStep }));

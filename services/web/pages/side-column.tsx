@@ -94,6 +94,7 @@ function Conversations({ place }: { readonly place: Place }): VNode {
         {(item.turnState === "running" || item.turnState === "queued") && (
           <span class="pulse" role="img" aria-label={t("turn.running")} />
         )}
+        {item.turnState === "waiting" && <span class="dot" role="img" aria-label={t("turn.waiting")} />}
         {item.id in marks && <span class="dot" role="img" aria-label={t("chat.unread")} />}
       </a>
     </li>

@@ -5,6 +5,7 @@ import { shownStepState } from "../../core/playbook.ts";
 import { failure } from "../../core/wire/errors.ts";
 import { withId } from "../../core/wire/parts.ts";
 import { type run, runPage, runQuery, runStopped, runWithSteps } from "../../core/wire/playbook.ts";
+import { stepAnswer, stepParams } from "../../core/wire/step.ts";
 import {
   findPlaybookRun,
   listPlaybookRuns,
@@ -13,6 +14,7 @@ import {
   type StepRow,
 } from "../../db/playbook-runs.ts";
 import { stopRow } from "../../db/stops.ts";
+import { takeWord } from "../answering-steps.ts";
 import type { Routes } from "../deps.ts";
 import { accountOf } from "../sessions.ts";
 import { onePage } from "./paging.ts";
@@ -31,6 +33,7 @@ function runJson(row: PlaybookRunRow): z.input<typeof run> {
     createdAt: row.createdAt,
     claimedAt: row.claimedAt,
     endedAt: row.endedAt,
+    waitsFor: row.waitsFor,
   };
 }
 
@@ -113,6 +116,23 @@ export const playbookRunRoutes: Routes = (app, deps) => {
       const { id } = await find(request.params.id, accountOf(request).id);
       await stopRow(deps.db, "playbook", id);
       return { runId: id };
+    },
+  );
+
+  app.post(
+    "/api/playbook-runs/:id/steps/:n/answer",
+    {
+      schema: {
+        summary: "The owner's word on a step whose outcome is not known: once; the run then goes on, or stops",
+        tags,
+        params: stepParams,
+        body: stepAnswer,
+        response: { 202: runStopped },
+      },
+    },
+    async (request) => {
+      const { id, n } = request.params;
+      return takeWord(deps, request, { kind: "playbook", id, n: Number(n) }, request.body, { runId: id });
     },
   );
 };

@@ -1,7 +1,7 @@
 // Playbooks: write (checked as a whole, each problem with step, field and reason), list, change, delete, run.
 
 import type { z } from "zod";
-import { checkPlaybook, type PlaybookStep } from "../../core/playbook.ts";
+import { checkPlaybook, type LostRule, type PlaybookStep } from "../../core/playbook.ts";
 import { failure } from "../../core/wire/errors.ts";
 import { nothing, page, withId } from "../../core/wire/parts.ts";
 import { newPlaybook, playbook, playbookPage, runAccepted } from "../../core/wire/playbook.ts";
@@ -23,7 +23,11 @@ const tags = ["playbooks"];
 const notFound = () => failure("playbook.notFound");
 
 /** The playbook of a body. Throws `playbook.invalid` with every problem. */
-function readPlaybook(body: unknown): { readonly name: string; readonly steps: readonly PlaybookStep[] } {
+function readPlaybook(body: unknown): {
+  readonly name: string;
+  readonly steps: readonly PlaybookStep[];
+  readonly lost: LostRule;
+} {
   const problems = checkPlaybook(body);
   const first = problems[0];
   if (first) {
@@ -33,14 +37,23 @@ function readPlaybook(body: unknown): { readonly name: string; readonly steps: r
     const why = where === "" ? first.reason : `${where}: ${first.reason}`;
     throw failure("playbook.invalid", { why }, { next, data: { problems } });
   }
-  const { name, steps } = body as { readonly name: string; readonly steps: readonly PlaybookStep[] };
-  return { name: name.trim(), steps };
+  const {
+    name,
+    steps,
+    lost = "resume",
+  } = body as {
+    readonly name: string;
+    readonly steps: readonly PlaybookStep[];
+    readonly lost?: LostRule;
+  };
+  return { name: name.trim(), steps, lost };
 }
 
 const playbookJson = (row: PlaybookRow): z.input<typeof playbook> => ({
   id: row.id,
   name: row.name,
   steps: row.steps,
+  lost: row.lost,
   createdAt: row.createdAt,
   updatedAt: row.updatedAt,
   lastRun: row.lastRun,
@@ -126,8 +139,8 @@ export const playbookRoutes: Routes = (app, deps) => {
       return onceOnly(deps, request, { runId: id, id }, async (sql) => {
         const found = await findPlaybook(sql, request.params.id, accountId);
         if (!found) throw notFound();
-        const { name, steps } = found;
-        await insertPlaybookRun(sql, { id, accountId, playbookId: found.id, name, steps, queueJob });
+        const { name, steps, lost } = found;
+        await insertPlaybookRun(sql, { id, accountId, playbookId: found.id, name, steps, lost, queueJob });
         await deps.queue.enqueue(sql, "playbook", { id, queueJob });
       });
     },

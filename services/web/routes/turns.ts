@@ -4,11 +4,13 @@ import type { z } from "zod";
 import { hasTurnEnded } from "../../core/turn.ts";
 import { failure } from "../../core/wire/errors.ts";
 import { withId } from "../../core/wire/parts.ts";
+import { stepAnswer, stepParams } from "../../core/wire/step.ts";
 import { question, turn, turnAccepted, turnEventsQuery } from "../../core/wire/turn.ts";
 import { attachToTurn } from "../../db/attachments.ts";
 import { stopRow } from "../../db/stops.ts";
 import { acceptTurn, findTurn, listTurnEvents, queuePosition, type TurnRow } from "../../db/turns.ts";
 import { holdToLimits, limitReached } from "../account-limits.ts";
+import { takeWord } from "../answering-steps.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
 import { accountOf } from "../sessions.ts";
@@ -30,6 +32,7 @@ export const turnJson = (row: TurnRow, position: number | null): z.input<typeof 
   stopRequested: row.stopRequested,
   tools: row.tools,
   attachments: row.attachments,
+  waitsFor: row.waitsFor,
 });
 
 export const turnRoutes: Routes = (app, deps) => {
@@ -133,6 +136,23 @@ export const turnRoutes: Routes = (app, deps) => {
       const { id } = await find(request.params.id, accountOf(request).id);
       await stopRow(deps.db, "chat", id);
       return { turnId: id };
+    },
+  );
+
+  app.post(
+    "/api/turns/:id/steps/:n/answer",
+    {
+      schema: {
+        summary: "The owner's word on a call whose outcome is not known: once; the turn then goes on, or stops",
+        tags,
+        params: stepParams,
+        body: stepAnswer,
+        response: { 202: turnAccepted },
+      },
+    },
+    async (request) => {
+      const { id, n } = request.params;
+      return takeWord(deps, request, { kind: "chat", id, n: Number(n) }, request.body, { turnId: id });
     },
   );
 };

@@ -3,9 +3,10 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock, systemRandom } from "../../../config/system-time.ts";
-import { claimJobs, handBackRow, isClaimed } from "../../../services/db/claims.ts";
+import { claimJobs, isClaimed } from "../../../services/db/claims.ts";
 import { createListener, type Listener } from "../../../services/db/listen.ts";
 import { createReclaimer } from "../../../services/db/reclaimer.ts";
+import { requeueRow } from "../../../services/db/requeue.ts";
 import { stopRow } from "../../../services/db/stops.ts";
 import { acceptTurn, appendTurnEvents, endQueuedTurn, endTurn, listTurnEvents } from "../../../services/db/turns.ts";
 import { textOf } from "../../../services/text/text.ts";
@@ -45,6 +46,7 @@ function reclaimer(healthyForMs = 0) {
     text,
     clock: systemClock,
     random: systemRandom,
+    claimMs: 420_000,
     stalledAfterMs: 30_000,
     healthyForMs: () => healthyForMs,
   });
@@ -143,13 +145,17 @@ test("after a hand-back the former claim writes nothing: no delta, no ending, no
   const old = await claimed(turn, "worker-slow");
   expect(await appendTurnEvents(store.db, old, [{ kind: "delta", data: { text: "a" } }])).not.toBeNull();
   const queueJob = randomUUID();
-  expect(await handBackRow(store.db, old, queueJob)).toBe(true);
-  await store.queue.enqueue(store.db, "chat", { id: turn.id, queueJob });
+  const deps = { queue: store.queue, random: { ...systemRandom, uuid: () => queueJob }, claimMs: 420_000 };
+  const handBack = () => {
+    const row = { ...old, queueJob: null, claimedBy: old.worker };
+    return store.db.transaction((sql) => requeueRow(deps, sql, row, { lost: 0, begun: true }));
+  };
+  expect(await handBack()).toBe(true);
   const next = await claimed({ id: turn.id, queueJob }, "worker-next");
   expect(next.attempt).toBe(old.attempt + 1);
   expect(await appendTurnEvents(store.db, old, [{ kind: "delta", data: { text: "zombie" } }])).toBeNull();
   expect(await endTurn(store.db, old, answered)).toBe(false);
-  expect(await handBackRow(store.db, old, randomUUID())).toBe(false);
+  expect(await handBack()).toBe(false);
   expect(await isClaimed(store.db, old)).toBe(false);
   expect(await isClaimed(store.db, next)).toBe(true);
   expect(await endTurn(store.db, next, answered)).toBe(true);
@@ -306,6 +312,7 @@ test("a reclaimer that dies after any of its statements leaves what the next one
       text,
       clock: systemClock,
       random: systemRandom,
+      claimMs: 420_000,
       stalledAfterMs: 30_000,
       healthyForMs: () => 0,
     });
@@ -373,6 +380,7 @@ test("owld's mark wakes the reclaimer by itself", async () => {
     text,
     clock: asleep,
     random: systemRandom,
+    claimMs: 420_000,
     stalledAfterMs: 30_000,
     healthyForMs: () => 0,
   });

@@ -4,9 +4,9 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemRandom } from "../../../config/system-time.ts";
 import { cancelBatch, insertBatch, pauseBatch } from "../../../services/db/batches.ts";
-import { handBackRow } from "../../../services/db/claims.ts";
 import { deleteConversation } from "../../../services/db/conversations.ts";
 import type { Sql } from "../../../services/db/pool.ts";
+import { requeueRow } from "../../../services/db/requeue.ts";
 import { stopRow } from "../../../services/db/stops.ts";
 import { createStrays } from "../../../services/db/strays.ts";
 import { endTranscription } from "../../../services/db/transcriptions.ts";
@@ -133,8 +133,9 @@ test("a stop that meets a hand-back ends the turn", async () => {
   const queueJob = randomUUID();
   const [, stopped] = await meet(
     async (sql) => {
-      expect(await handBackRow(sql, claim, queueJob)).toBe(true);
-      await store.queue.enqueue(sql, "chat", { id: claim.id, queueJob });
+      const deps = { queue: store.queue, random: { ...systemRandom, uuid: () => queueJob }, claimMs: 420_000 };
+      const row = { ...claim, queueJob: null, claimedBy: claim.worker };
+      expect(await requeueRow(deps, sql, row, { lost: 0, begun: true })).toBe(true);
     },
     () => stopRow(store.db, "chat", claim.id),
   );

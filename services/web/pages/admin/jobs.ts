@@ -16,6 +16,7 @@ export const FILTERS = [
   "unfinished",
   "queued",
   "running",
+  "waiting",
   "failed",
   "stopped",
   "cancelled",

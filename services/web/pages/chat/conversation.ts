@@ -178,7 +178,7 @@ function findTurn(conversationId: string, turnId: string): TurnView | undefined 
 }
 
 /** Reads one turn and applies what arrived meanwhile; one reading at a time. */
-function readTurn(conversationId: string, turnId: string): Promise<void> {
+export function readTurn(conversationId: string, turnId: string): Promise<void> {
   const running = reading.get(turnId);
   if (running) return running;
   const run = (async () => {

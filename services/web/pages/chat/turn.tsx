@@ -6,6 +6,7 @@ import type { Language } from "../../../../config/language.ts";
 import { answerParts } from "../core/answer-parts.ts";
 import { elapsedText } from "../core/duration.ts";
 import { hasEnded, type TurnView } from "../core/turn-view.ts";
+import { AskedStepView } from "../parts/asked-step.tsx";
 import { Boundary } from "../parts/boundary.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { failureText } from "../parts/failure.tsx";
@@ -14,7 +15,7 @@ import { useNow } from "../parts/now.ts";
 import { ownWords } from "../text/own-words.ts";
 import { languageNow, momentText, numberText, t } from "../text/text.ts";
 import { AttachedFiles } from "./attached-files.tsx";
-import { stopTurn } from "./conversation.ts";
+import { readTurn, stopTurn } from "./conversation.ts";
 import { Markdown } from "./markdown.tsx";
 import { ToolCallView } from "./tool-call.tsx";
 
@@ -55,6 +56,14 @@ export class Turn extends Component<TurnProps> {
           <Boundary of={turn.answer} plain={<PlainAnswer text={turn.answer} />}>
             <Answer turn={turn} language={language} />
           </Boundary>
+          {turn.waitsFor.map((step) => (
+            <AskedStepView
+              key={step.n}
+              path={`/api/turns/${turn.id}`}
+              step={step}
+              onAnswered={() => void readTurn(turn.conversationId, turn.id)}
+            />
+          ))}
           {!ended && <Progress turn={turn} />}
           {ended && <Ending turn={turn} isLast={isLast} onAgain={onAgain} />}
         </div>
@@ -110,8 +119,8 @@ function Progress({ turn }: { readonly turn: TurnView }): VNode {
       <span class="what">
         {turn.stopRequested
           ? t("turn.stopping")
-          : turn.state === "running"
-            ? t("turn.running")
+          : turn.state === "running" || turn.state === "waiting"
+            ? t(`turn.${turn.state}`)
             : position > 0
               ? t("turn.position", { position: numberText(position) })
               : t("turn.queued")}

@@ -1,6 +1,8 @@
 // A turn as the page shows it, kept by stored events. Invariants: an event is applied once (by its number), never out
 // of order (a gap asks for the turn again), and only `end` or a stored ending ends a turn - a closed stream never does.
+// `rewind` takes text back: what is shown is always what is stored.
 
+import type { AskedStep } from "../../../core/wire/step.ts";
 import type { Attachment, Turn } from "../../../core/wire/turn.ts";
 
 export type TurnState = Turn["state"];
@@ -35,6 +37,8 @@ export interface TurnView {
   readonly stopRequested: boolean;
   readonly tools: readonly ToolCall[];
   readonly attachments: readonly Attachment[];
+  /** Calls its owner decides about, while it is waiting. */
+  readonly waitsFor: readonly AskedStep[];
   /** Number of the last event in here. */
   readonly seq: number;
 }
@@ -45,7 +49,7 @@ export type TurnFacts = Partial<Turn> &
 
 export interface TurnEvent {
   readonly seq: number;
-  readonly kind: "delta" | "tool" | "state" | "end";
+  readonly kind: "delta" | "tool" | "state" | "rewind" | "end";
   readonly data: Readonly<Record<string, unknown>>;
 }
 
@@ -75,6 +79,7 @@ export function viewOfTurn(json: TurnFacts): TurnView {
     stopRequested: json.stopRequested ?? false,
     tools: hasEnded(json.state) ? settled(tools) : tools,
     attachments: json.attachments ?? [],
+    waitsFor: json.waitsFor ?? [],
     seq: Number(json.lastEventId ?? 0),
   };
 }
@@ -100,16 +105,21 @@ function changed(turn: TurnView, event: TurnEvent): TurnView {
     case "tool":
       return { ...turn, state: "running", position: null, tools: withTool(turn.tools, data, turn.answer.length) };
     case "state": {
-      const state = data.state === "queued" || data.state === "running" ? data.state : turn.state;
-      return { ...turn, state, position: state === "queued" ? turn.position : null };
+      const state = OPEN_STATES.find((one) => one === data.state) ?? turn.state;
+      const waitsFor = state === "waiting" && Array.isArray(data.waitsFor) ? (data.waitsFor as AskedStep[]) : [];
+      return { ...turn, state, waitsFor, position: state === "queued" ? turn.position : null };
     }
+    case "rewind":
+      return { ...turn, answer: turn.answer.slice(0, numberOf(data.length) ?? 0) };
     case "end": {
       const state = data.state === "answered" || data.state === "stopped" ? data.state : "failed";
       const message = typeof data.message === "string" ? data.message : null;
-      return { ...turn, state, message, position: null, tools: settled(turn.tools) };
+      return { ...turn, state, message, position: null, waitsFor: [], tools: settled(turn.tools) };
     }
   }
 }
+
+const OPEN_STATES = ["queued", "running", "waiting"] as const;
 
 /** No tool stays busy in an ended turn. */
 function settled(tools: readonly ToolCall[]): readonly ToolCall[] {

@@ -127,6 +127,8 @@ export function createFeed(deps: FeedDeps): Feed {
   };
 }
 
+const TURN_EVENTS = ["delta", "tool", "state", "rewind", "end"] as const;
+
 /** A server-sent event as the pages know it; null for one of a kind we do not know (a newer server). */
 export function feedEventOf(name: string | undefined, text: string): FeedEvent | null {
   let data: Record<string, unknown>;
@@ -139,13 +141,14 @@ export function feedEventOf(name: string | undefined, text: string): FeedEvent |
   if (name === "changed" && typeof data.what === "string" && typeof data.id === "string") {
     return { kind: "changed", what: data.what, id: data.id };
   }
-  if (name !== "delta" && name !== "tool" && name !== "state" && name !== "end") return null;
+  const kind = TURN_EVENTS.find((one) => one === name);
+  if (kind === undefined) return null;
   if (typeof data.turnId !== "string" || typeof data.seq !== "number") return null;
   const { turnId, conversationId, seq, ...rest } = data;
   return {
     kind: "turn",
     turnId,
     conversationId: String(conversationId ?? ""),
-    event: { seq, kind: name, data: rest },
+    event: { seq, kind, data: rest },
   };
 }

@@ -58,6 +58,7 @@ export const jobWords = {
   "jobKind.schema-analysis": ["Schema analysis", "스키마 분석"],
   "jobState.unfinished": ["not finished", "끝나지 않음"],
   "jobState.queued": ["waiting", "대기"],
+  "jobState.waiting": ["waiting for its owner", "소유자 결정 대기"],
   "jobState.running": ["running", "실행 중"],
   "jobState.failed": ["failed", "실패"],
   "jobState.stopped": ["stopped", "중지됨"],

@@ -219,6 +219,18 @@ export const words = {
   "turn.queued": ["Waiting for a worker…", "처리를 기다리는 중…"],
   "turn.position": (v: With<"position">) => [`In line: ${v.position} before you`, `대기 중: 앞에 ${v.position}건`],
   "turn.running": ["Working on it…", "답변을 작성하는 중…"],
+  "turn.waiting": ["Waiting for your decision", "결정을 기다리는 중"],
+  "asked.title": (v: With<"name">) => [
+    `It is not known whether “${v.name}” took effect.`,
+    `“${v.name}” 호출이 실제로 처리되었는지 알 수 없습니다.`,
+  ],
+  "asked.text": [
+    "The work was interrupted during this call, and it is not repeated unasked. Look whether it happened, then decide.",
+    "이 호출 도중에 작업이 중단되었습니다. 확인 없이 다시 호출하지 않습니다. 실제로 처리되었는지 확인한 뒤 선택해주세요.",
+  ],
+  "asked.happened": ["It happened", "처리됨"],
+  "asked.again": ["Call again", "다시 호출"],
+  "asked.stop": ["Stop", "중지"],
   "turn.stopping": ["Stopping…", "중지하는 중…"],
   "turn.stop": ["Stop", "중지"],
   "turn.stopped": ["Stopped.", "중지했습니다."],

@@ -50,18 +50,23 @@ interface Draft {
   readonly fields: Readonly<Record<string, string>>;
   /** Inputs the form has no field for are kept as they are. */
   readonly rest: Readonly<Record<string, unknown>>;
+  /** "": by the tool and its method. */
+  readonly effect: Effect | "";
 }
 
 /** What the form holds. */
 interface Work {
   readonly name: string;
   readonly steps: readonly Draft[];
+  readonly lost: Playbook["lost"];
 }
 
-interface PlaybookBody {
-  readonly name: string;
-  readonly steps: readonly { readonly id: string; readonly tool: string; readonly input: Record<string, unknown> }[];
-}
+type Step = Playbook["steps"][number];
+type Effect = NonNullable<Step["effect"]>;
+type PlaybookBody = Pick<Playbook, "name" | "steps" | "lost">;
+
+const EFFECTS = ["", "read", "idempotent", "write"] as const satisfies readonly (Effect | "")[];
+const LOST_RULES = ["resume", "fail"] as const satisfies readonly Playbook["lost"][];
 
 interface Problem {
   readonly step: string | null;
@@ -79,7 +84,7 @@ export function PlaybookEditor({ playbook, onSave }: EditorProps): VNode {
   const saved = useMemo(() => workOf(playbook), [playbook?.id]);
   const [work, setWork] = useState<Work>(() => readKept<Work | null>(place, null) ?? saved);
   const [isBack, setBack] = useState(() => readKept<Work | null>(place, null) !== null);
-  const { name, steps } = work;
+  const { name, steps, lost } = work;
   const put = (part: Partial<Work>): void => {
     const next = { ...work, ...part };
     setWork(next);
@@ -87,6 +92,7 @@ export function PlaybookEditor({ playbook, onSave }: EditorProps): VNode {
   };
   const setName = (next: string): void => put({ name: next });
   const setSteps = (next: readonly Draft[]): void => put({ steps: next });
+  const setLost = (next: Playbook["lost"]): void => put({ lost: next });
   const discard = (): void => {
     keep(place, null);
     setWork(saved);
@@ -110,9 +116,7 @@ export function PlaybookEditor({ playbook, onSave }: EditorProps): VNode {
     setRefused(null);
     setProblems([]);
     try {
-      const made: { id: string; tool: string; input: Record<string, unknown> }[] = [];
-      for (const step of steps) made.push({ id: step.id.trim(), tool: step.tool, input: inputOf(step) });
-      await onSave({ name: name.trim(), steps: made });
+      await onSave({ name: name.trim(), steps: steps.map(stepOf), lost });
       keep(place, null);
     } catch (error) {
       if (error instanceof BadField)
@@ -203,6 +207,21 @@ export function PlaybookEditor({ playbook, onSave }: EditorProps): VNode {
                 />
               </label>
             ))}
+            {(step.tool === "http" || step.tool === "ticket") && (
+              <label>
+                {t("playbook.effect")}
+                <select
+                  value={step.effect}
+                  onChange={(event) => change(step.key, { effect: event.currentTarget.value as Draft["effect"] })}
+                >
+                  {EFFECTS.map((effect) => (
+                    <option key={effect} value={effect}>
+                      {t(`playbook.effect.${effect}`)}
+                    </option>
+                  ))}
+                </select>
+              </label>
+            )}
             {problems
               .filter((problem) => problem.step === step.id || problem.step === `#${index + 1}`)
               .map((problem) => (
@@ -214,6 +233,16 @@ export function PlaybookEditor({ playbook, onSave }: EditorProps): VNode {
         ))}
       </ol>
       <p class="soft">{t("playbook.references")}</p>
+      <label>
+        {t("playbook.lost")}
+        <select value={lost} onChange={(event) => setLost(event.currentTarget.value as Playbook["lost"])}>
+          {LOST_RULES.map((rule) => (
+            <option key={rule} value={rule}>
+              {t(`playbook.lost.${rule}`)}
+            </option>
+          ))}
+        </select>
+      </label>
       {refused && <Failure text={refused} />}
       <div class="actions">
         <button type="button" onClick={() => setSteps([...steps, emptyStep(steps.length + 1)])}>
@@ -271,13 +300,15 @@ class BadField extends Error {
 const workOf = (playbook: Playbook | null): Work => ({
   name: playbook?.name ?? "",
   steps: playbook?.steps.map(draftOf) ?? [emptyStep(1)],
+  lost: playbook?.lost ?? "resume",
 });
 
 function emptyStep(number: number): Draft {
-  return { key: browserRandom.uuid(), id: `step${number}`, tool: "sql", fields: { dataSource: "demo" }, rest: {} };
+  const fields = { dataSource: "demo" };
+  return { key: browserRandom.uuid(), id: `step${number}`, tool: "sql", fields, rest: {}, effect: "" };
 }
 
-function draftOf(step: Playbook["steps"][number]): Draft {
+function draftOf(step: Step): Draft {
   const tool = TOOLS.find((name) => name === step.tool) ?? "sql";
   const fields: Record<string, string> = {};
   const rest: Record<string, unknown> = { ...step.input };
@@ -288,7 +319,13 @@ function draftOf(step: Playbook["steps"][number]): Draft {
     if (kind === "names") fields[field] = Array.isArray(value) ? value.join(", ") : String(value);
     else fields[field] = typeof value === "string" && kind !== "json" ? value : JSON.stringify(value, null, 2);
   }
-  return { key: browserRandom.uuid(), id: step.id, tool, fields, rest };
+  return { key: browserRandom.uuid(), id: step.id, tool, fields, rest, effect: step.effect ?? "" };
+}
+
+function stepOf(step: Draft): Step {
+  const made = { id: step.id.trim(), tool: step.tool, input: inputOf(step) };
+  const declares = step.tool === "http" || step.tool === "ticket";
+  return declares && step.effect !== "" ? { ...made, effect: step.effect } : made;
 }
 
 function inputOf(step: Draft): Record<string, unknown> {

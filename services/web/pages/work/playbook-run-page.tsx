@@ -6,6 +6,7 @@ import type { RunAccepted, RunWithSteps, Step } from "../../../core/wire/playboo
 import { call } from "../api.ts";
 import { browserRandom } from "../browser-time.ts";
 import { durationText } from "../core/duration.ts";
+import { AskedStepView } from "../parts/asked-step.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
@@ -78,6 +79,9 @@ export default function PlaybookRunPage({ id }: { readonly id: string | null }):
       </header>
       {refused && <Failure text={refused} />}
       {failed && <Failure text={failed} onRetry={refresh} />}
+      {value.waitsFor.map((step) => (
+        <AskedStepView key={step.n} path={`/api/playbook-runs/${id}`} step={step} onAnswered={refresh} />
+      ))}
       {(value.message || value.stoppedAtStep) && value.state !== "done" && (
         <Failure
           text={[value.stoppedAtStep ? t("run.stoppedAt", { step: value.stoppedAtStep }) : "", value.message ?? ""]

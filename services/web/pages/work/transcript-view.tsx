@@ -112,7 +112,9 @@ export function TranscriptView({ id }: { readonly id: string }): VNode {
         </label>
         <p class="soft">{t("recordings.segments", { count: shown.length })}</p>
       </div>
-      {value.segments.length === 0 && <p class="none">{isLive ? t("recordings.soon") : t("recordings.silent")}</p>}
+      {value.segments.length === 0 && (isLive || value.state === "done") && (
+        <p class="none">{isLive ? t("recordings.soon") : t("recordings.silent")}</p>
+      )}
       <ol class="segments" aria-live={isLive ? "polite" : "off"} aria-relevant="additions">
         {shown.map((segment) => (
           <li key={segment.n}>

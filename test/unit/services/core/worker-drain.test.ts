@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { drainDeadlines, stopRule } from "../../../../services/core/worker-drain.ts";
 
-const turn = { finishMs: 270_000, wrapUpMs: 30_000, claimMs: 420_000, limitMs: 1_800_000 };
+const turn = { finishMs: 270_000, wrapUpMs: 30_000, claimMs: 420_000, limitMs: 1_800_000, onStop: "handOver" } as const;
 
 test("the defaults: abort at 270 s, leftovers by force before 300 s, out before 330 s", () => {
   expect(drainDeadlines(turn, 330_000)).toEqual({ abortAtMs: 270_000, forceAtMs: 295_000, exitAtMs: 315_000 });

@@ -25,6 +25,7 @@ const row: RunningRow = {
   queueJob: "j-1",
   format: 1,
   stopRequested: false,
+  failsWhenLost: false,
 };
 
 /** A database in which `state.rows` run under this worker. */
@@ -49,6 +50,7 @@ function setup() {
     id: "worker-1",
     db,
     queue: { remove: async () => {}, enqueue: async () => {} },
+    claimMs: 420_000,
     random: { float: () => 0, uuid: () => "j-2", token: () => "" },
     log: { info: () => {}, warn: () => {} } as never,
     text: textOf("en"),

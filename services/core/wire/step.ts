@@ -1,0 +1,45 @@
+// A step whose outcome is not known, and its owner's word on it.
+
+import { z } from "zod";
+import { STEP_ANSWERS } from "../journal.ts";
+import { count, id, instant, text } from "./parts.ts";
+
+const argumentHash = text.nullable().describe("Of the input: an answer names it, so that it is about this very call.");
+
+/** What a turn or a run that is `waiting` waits for. */
+export const askedStep = z
+  .object({
+    n: count.describe("Its place in the journal, from 0."),
+    id: text,
+    name: text.describe("The tool's."),
+    input: z.unknown(),
+    argumentHash,
+    startedAt: instant,
+  })
+  .meta({
+    examples: [
+      {
+        n: 2,
+        id: "mail",
+        name: "mail",
+        input: { to: "team@example.org", subject: "Late orders", text: "There are 12." },
+        argumentHash: "m0t2cBGT8ZvS3Wl4H7cZ2o9k9mSlwQy3kqS1b2pVx1E",
+        startedAt: "2026-03-02T09:00:07.000Z",
+      },
+    ],
+  });
+export type AskedStep = z.infer<typeof askedStep>;
+
+export const stepParams = z.object({ id, n: z.coerce.number().int().min(0).max(1_000_000) });
+
+export const stepAnswer = z
+  .strictObject({
+    answer: z
+      .enum(STEP_ANSWERS)
+      .describe("`happened`: it took effect; `again`: call it once more; `stop`: end the whole here."),
+    name: text.max(200).describe("As the step is told."),
+    argumentHash: text.max(100).nullable(),
+  })
+  .meta({
+    examples: [{ answer: "happened", name: "mail", argumentHash: "m0t2cBGT8ZvS3Wl4H7cZ2o9k9mSlwQy3kqS1b2pVx1E" }],
+  });
