@@ -36,7 +36,7 @@ export interface JournalStep {
 }
 
 /** replay: its outcome is taken from the record. repeat: it is taken (again). ask: its owner decides first. */
-export type NextAct = "replay" | "repeat" | "ask";
+type NextAct = "replay" | "repeat" | "ask";
 
 /** What an attempt does with a step that an earlier attempt left behind. */
 export function actOn(step: Pick<JournalStep, "kind" | "effect" | "state" | "answer">): NextAct {

@@ -52,7 +52,7 @@ export async function listJournal(sql: Sql, kind: JournalledKind, id: string): P
   }));
 }
 
-export interface NewStep {
+interface NewStep {
   readonly n: number;
   readonly id: string;
   readonly kind: StepKind;

@@ -2,7 +2,6 @@
 // no worker and no queue job; an answer is bound to row, step, tool and argument hash, is written once, and puts the row
 // back in line (or ends it) in the same transaction, when no other step of it waits.
 
-import type { JobKind } from "../../config/config.ts";
 import type { StepAnswer } from "../core/journal.ts";
 import { type JournalledKind, owners, type StepFence } from "./journal.ts";
 import type { Sql } from "./pool.ts";
@@ -11,10 +10,6 @@ import { stopRow } from "./stops.ts";
 
 /** Kinds that may wait: an analysis only reads. */
 export type WaitingKind = Exclude<JournalledKind, "schema-analysis">;
-
-export function mayWait(kind: JobKind): kind is WaitingKind {
-  return kind === "chat" || kind === "playbook";
-}
 
 /** A step whose owner is asked, as its row tells it. */
 export interface AskedStep {

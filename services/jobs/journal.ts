@@ -17,7 +17,7 @@ import { beginStep, endStep, type JournalledKind, listJournal } from "../db/jour
 import { throughOutage } from "../db/through-outage.ts";
 import type { JobContext } from "./handler.ts";
 
-export interface StepCall {
+interface StepCall {
   readonly kind: StepKind;
   readonly name: string;
   readonly input: unknown;
@@ -54,7 +54,7 @@ export interface Journal {
 const CLAIM_FRESH_MS = 2_000;
 
 /** What names a call's input: a person's answer is bound to it. */
-export function hashArgument(input: unknown): string {
+function hashArgument(input: unknown): string {
   return createHash("sha256").update(canonicalJson(input)).digest("base64url");
 }
 

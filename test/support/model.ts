@@ -1,6 +1,6 @@
 // A small OpenAI-compatible endpoint for tests, scripted by the question: what it was asked and what was aborted is kept.
 //   "say N words every M ms" streams N words; "sql: STATEMENT" calls the tool run_sql; "status N" answers with it (429: once);
-//   "garbage" sends no event stream; "half" breaks off; "silence" sends nothing at all, "half silence" nothing more after a
+//   "steps: A | B" says a word and calls run_sql with A, then with B, then answers; "garbage" sends no event stream; "half" breaks off; "silence" sends nothing at all, "half silence" nothing more after a
 //   few words; else "ok: TEXT".
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -57,12 +57,18 @@ export async function startTestModel(): Promise<TestModel> {
         `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`,
       );
     send({ role: "assistant", content: "" });
-    const sql = /^sql: ([\s\S]+)/.exec(user);
+    const results = messages
+      .slice(messages.findLastIndex(({ role }) => role === "user"))
+      .filter((m) => m.role === "tool");
+    const steps = /^steps: ([\s\S]+)/.exec(user)?.[1]?.split(" | ");
+    const sql = steps ? [user, steps[results.length]] : /^sql: ([\s\S]+)/.exec(user);
     const say = /^say (\d+) words every (\d+) ms/.exec(user);
-    if (last?.role === "tool") send({ content: `result: ${textOf(last.content)}` });
+    const isStep = steps !== undefined && results.length < steps.length;
+    if (isStep) send({ content: `step ${results.length + 1}. ` });
+    if (last?.role === "tool" && !isStep) send({ content: `result: ${textOf(last.content)}` });
     else if (sql) {
       const call = { name: "run_sql", arguments: JSON.stringify({ dataSource: "demo", sql: sql[1] }) };
-      send({ tool_calls: [{ index: 0, id: "t", type: "function", function: call }] });
+      send({ tool_calls: [{ index: 0, id: `t${results.length}`, type: "function", function: call }] });
       send({}, "tool_calls");
     } else if (say) {
       for (let n = 1; n <= Number(say[1]) && !response.destroyed; n++) {
@@ -79,7 +85,7 @@ export async function startTestModel(): Promise<TestModel> {
       response.destroy();
       return;
     } else send({ content: `ok: ${user}` });
-    if (!sql || last?.role === "tool") send({}, "stop");
+    if (!isStep && (!sql || last?.role === "tool")) send({}, "stop");
     done = true;
     response.end("data: [DONE]\n\n");
   }

@@ -289,6 +289,11 @@ export function failure(
   });
 }
 
+/** A failure as it was told before, from its record: a repeat says the same. */
+export function failedBefore(code: string, message: string, next?: string): OwlError {
+  return new OwlError(code, message, next === undefined ? {} : { next });
+}
+
 /** The status a code is answered with; null: it is none of ours to tell. */
 export function statusOf(code: string): number | null {
   return (ERRORS as Readonly<Record<string, ErrorRow>>)[code]?.status ?? null;

@@ -6,7 +6,7 @@ import { OwlError } from "../../../config/errors.ts";
 import type { Clock, Random } from "../../../config/time.ts";
 import { actOn, type JournalStep } from "../../core/journal.ts";
 import { type Effect, effectOf } from "../../core/tool-effects.ts";
-import { failure } from "../../core/wire/errors.ts";
+import { failedBefore, failure } from "../../core/wire/errors.ts";
 import type { Tool, ToolOutput } from "../../tools/tool.ts";
 import type { Begun, Journal } from "../journal.ts";
 import type { AnswerSink } from "./answer-sink.ts";
@@ -70,7 +70,7 @@ export function createToolCalls(deps: ToolCallsDeps): ToolCalls {
       const { code, next } = (step.output ?? {}) as { readonly code?: string; readonly next?: string };
       const message = step.message ?? "The tool failed.";
       tell("failed", { error: message });
-      throw new OwlError(code ?? "tool.failed", message, next === undefined ? {} : { next });
+      throw failedBefore(code ?? "tool.failed", message, next);
     }
     const output = (step.output ?? CONFIRMED) as ToolOutput;
     tell("done", { rows: output.rows, table: output.table });

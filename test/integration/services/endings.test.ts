@@ -191,7 +191,7 @@ test("a worker that was taken for gone claims nothing", async () => {
 test("a row of a newer format than the worker's code is refused, and its job left where it is", async () => {
   await store.worker("worker-older");
   const turn = await store.turn();
-  await store.db.query("UPDATE owl.turn SET format = 2 WHERE id = $1", [turn.id]);
+  await store.db.query("UPDATE owl.turn SET format = 3 WHERE id = $1", [turn.id]);
   const job = { kind: "chat", ...turn } as const;
   expect(await claimRow(store.db, job, "worker-older")).toBe("none");
   await store.db.query("UPDATE owl.turn SET format = 1 WHERE id = $1", [turn.id]);
@@ -269,7 +269,7 @@ test("silence is not believed by an observer that was cut off itself, and is by 
   expect(await reclaimer(30_000).runOnce()).toBe(0);
   expect((await endingsOf(turn.id))?.state).toBe("running");
   expect(await reclaimer(30_001).runOnce()).toBe(1);
-  expect(await endingsOf(turn.id)).toEqual({ state: "failed", endings: 1, ends: 1 });
+  expect(await endingsOf(turn.id)).toEqual({ state: "queued", endings: 0, ends: 0 });
   expect(await reclaimer(30_001).runOnce()).toBe(0);
 });
 
@@ -319,7 +319,7 @@ test("a reclaimer that dies after any of its statements leaves what the next one
     await expect(mortal.runOnce()).rejects.toThrow("killed");
     expect(await endingsOf(turn.id)).toMatchObject({ state: "running", endings: 0 });
     expect(await reclaimer().runOnce()).toBe(1);
-    expect(await endingsOf(turn.id)).toEqual({ state: "failed", endings: 1, ends: 1 });
+    expect(await endingsOf(turn.id)).toEqual({ state: "queued", endings: 0, ends: 0 });
     const { rows } = await store.db.query("SELECT reclaimed FROM owl.worker WHERE id = $1", [worker]);
     expect(rows).toEqual([{ reclaimed: 1 }]);
   }
@@ -391,7 +391,7 @@ test("owld's mark wakes the reclaimer by itself", async () => {
   own.on("owl_turn", (id) => id === turn.id && ended.resolve());
   await markWorkerGone(store.db, "worker-marked");
   await ended.promise;
-  expect(await endingsOf(turn.id)).toEqual({ state: "failed", endings: 1, ends: 1 });
+  expect(await endingsOf(turn.id)).toEqual({ state: "queued", endings: 0, ends: 0 });
   await one.stop();
   await own.stop();
 });

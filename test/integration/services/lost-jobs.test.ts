@@ -1,4 +1,5 @@
-// Workers that are gone, frozen or cut off: each turn ends once, with the truth, and a zombie writes nothing.
+// Workers that are gone, frozen or cut off, with nobody to go on: each turn ends once, with the truth, and a zombie writes
+// nothing. (journal.test.ts: how another one goes on.)
 
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { textOf } from "../../../services/text/text.ts";
@@ -50,7 +51,7 @@ async function runningTurn(text: string): Promise<string> {
 const endings = async (turnId: string) =>
   (await services.sql.query("SELECT state, cause FROM owl.turn_ending WHERE turn_id = $1", [turnId])).rows;
 
-test("kill -9 and owld's mark: the turn is failed at once with the agreed sentence and what was said is kept", async () => {
+test("kill -9 and owld's mark: with nobody to go on it is failed with the agreed sentence and what was said is kept", async () => {
   const { child, id } = await worker();
   const turnId = await runningTurn("say 1000 words every 30 ms");
   child.kill("SIGKILL");

@@ -43,7 +43,8 @@ describe("without a file", () => {
     ]);
     expect(config.proxy).toMatchObject({ connectTimeoutMs: 500, queueTimeoutMs: 5_000, drainTimeoutMs: 300_000 });
     expect(config.proxy.listen).toEqual([{ host: "127.0.0.1", port: 8080 }]);
-    expect(config.turn).toEqual({ finishMs: 270_000, wrapUpMs: 30_000, claimMs: 420_000, limitMs: 1_800_000 });
+    const turn = { finishMs: 270_000, wrapUpMs: 30_000, claimMs: 420_000, limitMs: 1_800_000, onStop: "handOver" };
+    expect(config.turn).toEqual(turn);
     expect(config.stop.graceMs).toBe(330_000);
   });
 

@@ -10,14 +10,19 @@ test.each([
   ["transcription", "requeue"],
   ["playbook", "fail"],
   ["schema-analysis", "fail"],
-] as const)("a lost %s job: %s", (kind, verdict) => {
-  expect(lostJobVerdict(jobKindRow(kind), { losses: 0, stopRequested: false }).verdict).toBe(verdict);
+] as const)("a lost %s job goes back in line; of a copy that was put back: %s", (kind, restored) => {
+  const lost = { losses: 0, stopRequested: false };
+  expect(lostJobVerdict(jobKindRow(kind), lost).verdict).toBe("requeue");
+  expect(lostJobVerdict(jobKindRow(kind), { ...lost, isRestored: true }).verdict).toBe(restored);
 });
 
-test("a transcription that lost five workers is failed at the sixth: it may be what ends them", () => {
-  const verdicts = [0, 4, 5, 6].map((losses) =>
-    lostJobVerdict(jobKindRow("transcription"), { losses, stopRequested: false }),
-  );
+test("a run whose owner chose so fails instead of going on", () => {
+  const lost = { losses: 0, stopRequested: false, failsWhenLost: true };
+  expect(lostJobVerdict(jobKindRow("playbook"), lost).verdict).toBe("fail");
+});
+
+test.each(JOB_KINDS)("a %s job that lost five workers is failed at the sixth: it may be what ends them", (kind) => {
+  const verdicts = [0, 4, 5, 6].map((losses) => lostJobVerdict(jobKindRow(kind), { losses, stopRequested: false }));
   expect(verdicts.map((one) => one.verdict)).toEqual(["requeue", "requeue", "fail", "fail"]);
   expect(verdicts[2]?.reason).toContain("6 times");
 });

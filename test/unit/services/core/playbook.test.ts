@@ -90,6 +90,6 @@ describe("filling references", () => {
 test("a step that was started and has no end is unknown as soon as its run has ended", () => {
   expect(shownStepState("started", false)).toBe("started");
   expect(shownStepState("started", true)).toBe("unknown");
-  expect(shownStepState(null, true)).toBe("waiting");
+  expect(shownStepState(null, true)).toBe("notReached");
   expect(shownStepState("finished", true)).toBe("finished");
 });

@@ -71,12 +71,14 @@ test("a claim whose COMMIT broke off goes back in line untouched, also when it s
   expect(said).toEqual(["queued", "returned"]);
 });
 
-test("a turn that was begun and left unended is ended by its kind's rule", async () => {
+test("a turn that was begun and left unended goes on by its journal; one that a stop was asked for ends", async () => {
   const { state, said, own } = setup();
   own.leave(claim);
   state.rows = [row];
   await own.runOnce();
-  expect(said).toEqual(["ended"]);
+  state.rows = [{ ...row, stopRequested: true }];
+  await own.runOnce();
+  expect(said).toEqual(["queued", "ended"]);
 });
 
 test("a recording that was begun and left unended waits again", async () => {
