@@ -62,6 +62,8 @@ function take(event: string, seen: { text: string; lastId: string; ended: boolea
   const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, "m").exec(event)?.[1] ?? "";
   const name = field("event");
   if (name === "delta") seen.text += (JSON.parse(field("data")) as { text?: string }).text ?? "";
+  // Text that stood on nothing is taken back.
+  if (name === "rewind") seen.text = seen.text.slice(0, (JSON.parse(field("data")) as { length: number }).length);
   if (name === "end") seen.ended = true;
   seen.lastId = field("id") || seen.lastId;
 }

@@ -1,4 +1,5 @@
-// Playbook runs: an HTTP call, a ticket and a mail, each tagged, so that the servers' own counts tell what was called.
+// Playbook runs: an HTTP call, a ticket and a mail, each tagged, so that the servers' own counts tell what was called. A run
+// that waits for its owner is answered, by two clicks at once.
 
 import { systemClock } from "../../../config/system-time.ts";
 import { listOf, textOf } from "../caller.ts";
@@ -13,6 +14,8 @@ export interface PlaybookRecord {
   state: string;
   message: string;
   steps: readonly { readonly id: string; readonly state: string }[];
+  /** What its owner said of steps whose outcome was not known, by step. */
+  readonly words: Map<string, string[]>;
 }
 
 export interface ToolAddresses {
@@ -27,7 +30,7 @@ export function runPlaybooks(context: LoadContext, to: ToolAddresses, lanes: num
     const url = (step: string) => `${to.tools}/?tag=${tag}.${step}&ms=${random.whole(20, 1_500)}`;
     const steps = [
       { id: "look", tool: "sql", input: { dataSource: "demo", sql: "SELECT 1 AS n" } },
-      { id: "call", tool: "http", input: { url: url("call"), method: "POST", body: { tag } } },
+      { id: "call", tool: "http", effect: "idempotent", input: { url: url("call"), method: "POST", body: { tag } } },
       { id: "ticket", tool: "ticket", input: { url: url("ticket"), title: tag } },
       {
         id: "mail",
@@ -60,6 +63,7 @@ export function runPlaybooks(context: LoadContext, to: ToolAddresses, lanes: num
       state: "",
       message: "",
       steps: [],
+      words: new Map(),
     };
     records.push(record);
     await watch(context, record);
@@ -71,6 +75,7 @@ export function runPlaybooks(context: LoadContext, to: ToolAddresses, lanes: num
 async function watch(context: LoadContext, record: PlaybookRecord): Promise<void> {
   while (systemClock.now() < context.giveUpAt()) {
     const run = await context.caller.once("GET", `/api/playbook-runs/${record.runId}`, { timeoutMs: 15_000 });
+    for (const asked of listOf(run.body, "waitsFor")) await answer(context, record, asked);
     if (textOf(run.body, "endedAt") !== "") {
       record.state = textOf(run.body, "state");
       record.message = textOf(run.body, "message");
@@ -83,4 +88,19 @@ async function watch(context: LoadContext, record: PlaybookRecord): Promise<void
     }
     await systemClock.sleep(500);
   }
+}
+
+const WORDS = ["happened", "again", "stop"] as const;
+
+async function answer(context: LoadContext, record: PlaybookRecord, asked: unknown): Promise<void> {
+  const { caller, random, timeline } = context;
+  const { n, name, argumentHash, id } = asked as Readonly<Record<string, unknown>>;
+  const body = { answer: WORDS[random.whole(0, 2)] ?? "stop", name, argumentHash };
+  const say = () =>
+    caller.once("POST", `/api/playbook-runs/${record.runId}/steps/${n}/answer`, { body, timeoutMs: 15_000 });
+  const taken = (await Promise.all([say(), say()])).filter(({ status }) => status === 202).length;
+  if (taken > 1) timeline.violation("a step was answered twice", { run: record, asked });
+  // Also where the answer got lost on its way: it may have been taken.
+  const step = String(id);
+  record.words.set(step, [...(record.words.get(step) ?? []), body.answer]);
 }

@@ -133,18 +133,22 @@ test("a tool called twice, a lost recording, a changed text and a doubled write 
   const { timeline, disturbances, sentences, at } = begun();
   const run: PlaybookRecord = {
     tag: "p1",
-    stepIds: ["call"],
+    stepIds: ["ticket"],
     runId: "r",
     acceptedAt: at,
     endedAt: at + 10,
     state: "done",
     message: "",
-    steps: [{ id: "call", state: "finished" }],
+    steps: [{ id: "ticket", state: "finished" }],
+    words: new Map(),
   };
   const servers = { url: "", stop: () => Promise.resolve() };
-  const tools = { ...servers, calls: new Map([["p1.call", [at, at + 5]]]) };
+  const tools = { ...servers, calls: new Map([["p1.ticket", [at, at + 5]]]) };
   checkPlaybooks({ timeline, disturbances }, [run], tools, { ...servers, mails: new Map() });
-  expect(sentences()).toContain("a playbook step's tool was called twice");
+  expect(sentences()).toEqual(["a playbook step's tool was called twice unasked"]);
+  const asked = { ...run, words: new Map([["ticket", ["again"]]]) };
+  checkPlaybooks({ timeline, disturbances }, [asked], tools, { ...servers, mails: new Map() });
+  expect(sentences()).toHaveLength(1);
 
   const item = (path: string, text: string) => ({ path, text, state: "done", message: "" });
   const batch = (items: BatchRecord["items"]): BatchRecord => ({
