@@ -214,7 +214,7 @@ export interface Metastore {
   work?(): Promise<WorkFigures | null>;
   /** Summed over these workers, gone ones too; null as with `work`. */
   jobCounts?(workers: readonly string[]): Promise<JobCounts | null>;
-  /** Sets `gone_at` of that worker and notifies the reclaimer: its jobs are dealt with at once. */
+  /** Sets `gone_at` of that worker and notifies the reclaimer; false: that happens as soon as the database answers. */
   markGone(worker: string): Promise<boolean>;
   /** Since when (monotonic) the database answers without a break; null while it does not. */
   answeringSince(): MonotonicMs | null;

@@ -176,6 +176,9 @@ export function createWorker(deps: WorkerDeps): Worker {
     clock.after(LET_GO_MS, () => running.has(job.claim.id) && void job.force(), { unref: true });
   }
 
+  /** For a rollout's ledger: what came to its end since the drain began. */
+  const told = (): WorkerCounts => ({ ...counts, finished: drainStarted.signal.aborted ? counts.finished : 0 });
+
   async function every(ms: number, run: () => Promise<void> | void): Promise<void> {
     for await (const _ of clock.every(ms, over.signal)) {
       try {
@@ -212,6 +215,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     const elapsedMs = () => Math.round(clock.monotonicMs() - startedAt);
     const deadlines = drainDeadlines(config.turn, config.graceMs);
     drainStarted.abort();
+    counts.finished = 0;
     log.info({ jobs: jobs(), elapsedMs: elapsedMs() }, "drain started");
     void markDraining(db, deps.id).catch((error) => log.warn({ err: error }, "drain could not be marked"));
     const budget = () => [...running.values()].filter((job) => rule(job.claim.kind) === "budget");
@@ -237,7 +241,7 @@ export function createWorker(deps: WorkerDeps): Worker {
       for (let tries = 0; ; tries++) {
         try {
           await ownRows.runOnce();
-          await deregisterWorker(db, deps.id, counts);
+          await deregisterWorker(db, deps.id, told());
           return "drained";
         } catch (error) {
           log.warn({ err: asError(error), tries }, "deregistering failed; trying again");
@@ -286,6 +290,6 @@ export function createWorker(deps: WorkerDeps): Worker {
     },
     jobs,
     claims: () => [...running.values()].map((job) => job.claim),
-    counts: () => ({ ...counts }),
+    counts: told,
   };
 }

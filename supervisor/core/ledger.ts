@@ -9,7 +9,7 @@ interface JobsDone {
   readonly reclaimed: number;
 }
 
-/** Its ledger with the jobs of the workers that left in it, over all their life; as it is when nobody knows. */
+/** Its ledger with what the workers that left in it brought to an end while they drained; as it is when nobody knows. */
 export function withJobs(ledger: RolloutLedger, jobs: JobsDone | null): RolloutLedger {
   if (jobs === null) return ledger;
   const { finished, handedBack, cut, reclaimed } = jobs;

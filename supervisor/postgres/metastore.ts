@@ -70,6 +70,8 @@ export function createMetastore(deps: MetastoreDeps): RunningMetastore {
   let answeringSince: MonotonicMs | null = null;
   let peak = 0;
   const ended = new AbortController();
+  /** Gone while the database did not answer. */
+  const unmarked = new Set<string>();
   let pinging: Promise<void> | null = null;
 
   function heard(answered: boolean): void {
@@ -96,8 +98,19 @@ export function createMetastore(deps: MetastoreDeps): RunningMetastore {
     }
   }
 
+  /** A worker that went with the database is marked as soon as that answers: nobody has to wait for its silence. */
+  async function mark(worker: string): Promise<boolean> {
+    const isMarked = (await ask(MARK_GONE, [worker])) !== null;
+    if (isMarked) unmarked.delete(worker);
+    else unmarked.add(worker);
+    return isMarked;
+  }
+
   async function ping(): Promise<void> {
-    for await (const _ of clock.every(PING_MS, ended.signal)) await ask("SELECT 1");
+    for await (const _ of clock.every(PING_MS, ended.signal)) {
+      await ask("SELECT 1");
+      if (answeringSince !== null) for (const worker of unmarked) await mark(worker);
+    }
   }
 
   return {
@@ -137,9 +150,7 @@ export function createMetastore(deps: MetastoreDeps): RunningMetastore {
     async jobCounts(workers) {
       return (await ask<JobCounts>(JOB_COUNTS, [workers]))?.[0] ?? null;
     },
-    async markGone(worker) {
-      return (await ask(MARK_GONE, [worker])) !== null;
-    },
+    markGone: mark,
     answeringSince: () => answeringSince,
   };
 }
