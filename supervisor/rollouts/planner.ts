@@ -10,6 +10,8 @@ import type { Store } from "../state/store.ts";
 
 const UNMEASURED_START_MS = 1_000;
 const UNMEASURED_DRAIN_MS = 500;
+/** Handing turns over, once their finish time is over. */
+const HAND_OVER_MS = 2_000;
 
 interface Change {
   /** Absent: the configuration stays. */
@@ -43,7 +45,10 @@ export function createPlanner({ world, config: present, measures, store }: Plann
       routed,
       connections: service.connections,
       memoryBytes: peakRssBytes,
-      expected: { startMs: startMs ?? UNMEASURED_START_MS, drainMs: drainMs ?? UNMEASURED_DRAIN_MS },
+      expected: {
+        startMs: startMs ?? UNMEASURED_START_MS,
+        drainMs: Math.min(drainMs ?? UNMEASURED_DRAIN_MS, longestTurnMs(service, config)),
+      },
       worst: { startMs: config.rollout.healthTimeoutMs, drainMs: idleMs + service.stop.graceMs },
     };
   }
@@ -75,6 +80,12 @@ export function createPlanner({ world, config: present, measures, store }: Plann
     };
     return forecast(changed, of, (name) => store.given(counterOf(name)));
   };
+}
+
+/** How long turns may keep a bundled worker, whatever was measured under another `turn.finish`. */
+function longestTurnMs({ name, bundled }: ServiceConfig, { turn }: Config): number {
+  if (!bundled || name !== "worker") return Number.POSITIVE_INFINITY;
+  return turn.finishMs + (turn.onStop === "handOver" ? HAND_OVER_MS : turn.wrapUpMs);
 }
 
 /** Of a service that no configuration knows any more. */
