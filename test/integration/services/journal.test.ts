@@ -41,6 +41,8 @@ beforeAll(async () => {
     model: { baseUrl: model.baseUrl, apiKey: "x", name: "m" },
     turn: { finishMs: 500, wrapUpMs: 20_000, claimMs: 60_000, limitMs: 120_000, onStop: "handOver" },
     graceMs: 60_000,
+    // Who is gone is told: nobody is taken for it under load.
+    heartbeat: { intervalMs: 500, stalledAfterMs: 60_000 },
   });
   web = (await services.web()).client;
   await web.signIn();
