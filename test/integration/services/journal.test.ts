@@ -107,7 +107,7 @@ test("killed in a read: what finished is replayed, the read is repeated, the mod
   await worker();
   const turn = await web.ended(turnId);
   expect(turn).toMatchObject({ state: "answered", message: null });
-  expect(turn.answer).toMatch(/^step 1\. step 2\. step 3\. result: /);
+  expect(turn.answer).toMatch(/^step 1\.\s+step 2\.\s+step 3\.\s+result: /);
   expect((await journal(turnId)).map(({ kind, state, attempt }) => `${kind} ${state} ${attempt}`)).toEqual([
     "model finished 1",
     "tool finished 1",
