@@ -138,10 +138,12 @@ test("killed while the model speaks: its words are taken back and it is asked ag
 });
 
 test("a drain past its finish time hands turns over instead of cutting them, and lasts no longer", async () => {
-  const leaving = await worker();
+  const both = [await worker(), await worker()];
   const { turnId } = await web.ask("say 300 words every 31 ms");
   await until("it speaks", async () => (await web.turn(turnId)).answer?.includes("w3 "));
-  await worker();
+  const { rows: claims } = await services.sql.query("SELECT claimed_by FROM owl.turn WHERE id = $1", [turnId]);
+  const leaving = both.find(({ id }) => id === claims[0]?.claimed_by);
+  if (leaving === undefined) throw new Error("nobody claimed it");
   leaving.child.kill("SIGTERM");
   expect(await leaving.exited).toEqual({ code: 0, signal: null });
   const turn = await web.ended(turnId);
