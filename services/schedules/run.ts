@@ -61,8 +61,8 @@ async function runPlaybook(deps: RunDeps, sql: Sql, schedule: HeldSchedule): Pro
   if (playbook === null) return refused("gone");
   const id = deps.random.uuid();
   const queueJob = deps.random.uuid();
-  const { name, steps } = playbook;
-  await insertPlaybookRun(sql, { id, accountId, playbookId: playbook.id, name, steps, queueJob });
+  const { name, steps, lost } = playbook;
+  await insertPlaybookRun(sql, { id, accountId, playbookId: playbook.id, name, steps, lost, queueJob });
   await deps.queue.enqueue(sql, "playbook", { id, queueJob });
   return { outcome: "started", reason: null, turnId: null, conversationId: null, runId: id };
 }
