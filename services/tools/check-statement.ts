@@ -28,7 +28,9 @@ const ESCAPED_NAME = /u&"/i;
 
 /** The largest number a text may be repeated or filled up to. */
 const MOST_REPEATED = 1_000_000;
-const REPEATS = /(?<![\p{L}\p{N}_$])(repeat|lpad|rpad|array_fill)\s*\(/iu;
+const REPEATS = /(?<![\p{L}\p{N}_$])(repeat|lpad|rpad|array_fill)\s*\(/giu;
+/** Of repetitions within repetitions: the largest product. */
+const MOST_NESTED = 10 * MOST_REPEATED;
 const LARGE = /(?<![\p{L}\p{N}_$.])(\d[\d_]*(?:\.\d*)?(?:e\+?\d+)?)/giu;
 
 /** What a statement sees of sessions: its own, whoever else's share its role. It stands before the catalogue's view. */
@@ -59,9 +61,15 @@ function checkStatement(sql: string): void {
   const named = sql.match(OWN_NAME)?.find((name) => !isKnown(name)) ?? REFUSED.exec(sql)?.[1];
   if (named !== undefined) throw failure("sql.refused#closed", { name: named });
   if (ESCAPED_NAME.test(sql)) throw failure("sql.refused#escaped");
-  const repeats = REPEATS.exec(sql)?.[1];
-  if (repeats !== undefined && sql.match(LARGE)?.some((text) => Number(text.replaceAll("_", "")) > MOST_REPEATED)) {
-    throw failure("sql.refused#repeats", { name: repeats, most: MOST_REPEATED });
+  const repeats = [...sql.matchAll(REPEATS)].map(([, name = ""]) => name);
+  const [first] = repeats;
+  if (first !== undefined) {
+    // Which number belongs to which call is not known: the largest ones are taken for theirs.
+    const numbers = (sql.match(LARGE) ?? []).map((text) => Number(text.replaceAll("_", "")));
+    const largest = numbers.sort((a, b) => b - a).slice(0, repeats.length);
+    const product = largest.reduce((all, one) => all * Math.max(1, one), 1);
+    if (Math.max(0, ...largest) > MOST_REPEATED || product > (repeats.length > 1 ? MOST_NESTED : MOST_REPEATED))
+      throw failure("sql.refused#repeats", { name: first, most: MOST_REPEATED });
   }
 }
 

@@ -6,6 +6,7 @@ import type { PreflightLine } from "../../config/control-api.ts";
 import { formatDuration, formatSize } from "../../config/units.ts";
 import { type CertificateFacts, judgeCertificate } from "./certificate.ts";
 import { type ConnectionBudget, OWN_CONNECTIONS } from "./connection-budget.ts";
+import { roleFaults, type SourceRole } from "./source-role.ts";
 import type { Text } from "./text/text.ts";
 import type { Wrapper } from "./wrapper-command.ts";
 
@@ -69,6 +70,12 @@ export interface PreflightFacts {
   readonly clock: { readonly nowIso: string; readonly newestFileIso: string | null; readonly behindMs: number };
   /** null: not started by systemd. */
   readonly unit: { readonly name: string; readonly timeoutStopMs: number | null; readonly neededMs: number } | null;
+  /** Of owl.yaml's `dataSources`; `error`: what the database said when it did not answer. */
+  readonly sources: readonly {
+    readonly name: string;
+    readonly role: SourceRole | null;
+    readonly error: string | null;
+  }[];
   readonly endpoints: readonly {
     readonly name: "model" | "transcriber";
     readonly what: string;
@@ -95,6 +102,8 @@ export interface DatabaseFacts {
     readonly compatible: boolean;
     readonly refusal: ((text: Text) => string) | null;
   } | null;
+  /** A connection pooler that sessions of ours cannot live with; null: none was seen. */
+  readonly pooler: "transaction" | "startup" | null;
   readonly pgDump: { readonly path: string; readonly major: number } | null;
 }
 
@@ -119,6 +128,7 @@ export function judgePreflight(facts: PreflightFacts, words: Text): readonly Pre
     ...directories(facts, text),
     ...unit(facts, text),
     ...endpoints(facts, text),
+    ...sources(facts, text),
   ];
 }
 
@@ -222,10 +232,29 @@ function database(facts: DatabaseFacts | null, words: Text): PreflightLine[] {
   const old = facts.major !== null && facts.major < 13;
   return [
     line("database", old ? "FAIL" : "OK", answer, t.database.why, ask),
+    ...pooler(facts, t),
     ...connections(facts, t),
     ...migrations(facts, words),
     ...dump(facts, t),
   ];
+}
+
+function pooler({ pooler }: DatabaseFacts, t: PreflightText): PreflightLine[] {
+  if (pooler === null) return [];
+  return [line("pooler", "FAIL", t.pooler[pooler], t.pooler.why, t.pooler.edit)];
+}
+
+/** Questions run as these roles, for everybody: one line for each, with all that takes away what is too much. */
+function sources({ sources }: PreflightFacts, t: PreflightText): PreflightLine[] {
+  return sources.map(({ name, role, error }) => {
+    if (role === null)
+      return line("data-source", "WARN", t.sources.silent(name, error ?? "?"), t.sources.why, "owlctl config show");
+    const faults = roleFaults(role);
+    if (faults.length === 0)
+      return line("data-source", "OK", t.sources.reads(name, role.name), t.sources.why, "owlctl config show");
+    const found = t.sources.may(name, role.name, faults.map(({ fault }) => t.sources.fault[fault]).join("; "));
+    return line("data-source", "WARN", found, t.sources.why, faults.map(({ sql }) => `${sql};`).join("\n"));
+  });
 }
 
 function connections({ budget, strangers }: DatabaseFacts, t: PreflightText): PreflightLine[] {

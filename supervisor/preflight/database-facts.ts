@@ -12,6 +12,7 @@ import { wordsOf } from "../core/text/refusal.ts";
 import { findDumpPrograms } from "../postgres/dump-programs.ts";
 import { type ConnectionLimits, readLimits } from "../postgres/limits.ts";
 import { readApplied, readMigrations } from "../postgres/migrate.ts";
+import { findPooler } from "./pooler.ts";
 
 const BOUND_MS = 5_000;
 /** Before a restart. */
@@ -31,6 +32,7 @@ interface Answer {
   readonly migrations: DatabaseFacts["migrations"];
   readonly sizeBytes: number;
   readonly turnP95Ms: number | null;
+  readonly pooler: DatabaseFacts["pooler"];
 }
 
 /** Reads it all. `url` null: a managed database that is not up. `quick`: within a second, and no program is run. */
@@ -55,6 +57,7 @@ export async function readDatabase(
     budget: assessBudget(config.services, ok?.limits.limit ?? null),
     strangers: ok?.strangers ?? { count: 0, names: [] },
     migrations: ok?.migrations ?? null,
+    pooler: ok?.pooler ?? null,
     pgDump: programs && { path: join(programs.dir, "pg_dump"), major: programs.major },
   };
   return { facts, sizeBytes: ok?.sizeBytes ?? null, turnP95Ms: ok?.turnP95Ms ?? null };
@@ -79,6 +82,8 @@ async function ask(config: Config, url: string, migrationsDir: string, boundMs: 
       migrations: config.bundled ? await readPending(client, migrationsDir) : null,
       sizeBytes: Number(size.rows[0]?.bytes ?? 0),
       turnP95Ms: config.bundled ? await readTurnLength(client) : null,
+      // Our own server is reached directly; in a hurry the question of before an update counts.
+      pooler: config.database !== null && boundMs > QUICK_BOUND_MS ? await findPooler(url, boundMs) : null,
     };
   } finally {
     await client.end().catch(() => undefined);

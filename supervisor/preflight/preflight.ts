@@ -18,6 +18,7 @@ import { readDatabase } from "./database-facts.ts";
 import { endpointFacts } from "./endpoints.ts";
 import { portFacts } from "./listening.ts";
 import { availableMemory, clockFacts, descriptorFacts, directoryFacts, diskFacts, unitFacts } from "./machine-facts.ts";
+import { sourceFacts } from "./source-facts.ts";
 
 /** A restart waits so long at most for what preflight says. */
 const QUICK_MS = 1_500;
@@ -74,17 +75,19 @@ async function gatherFacts(deps: PreflightDeps, quick: Config | null = null): Pr
   const addresses = [...config.proxy.listen, ...(tls?.redirectFrom ? [tls.redirectFrom] : [])].filter(
     ({ host, port }) => !held.includes(`${host}:${port}`),
   );
-  const [disk, available, descriptors, ports, directories, clock, unit, endpoints, wrappers] = await Promise.all([
-    diskFacts(config, database?.sizeBytes ?? null),
-    availableMemory(),
-    descriptorFacts(config),
-    portFacts(addresses, deps.ownPids(), markOf(config.home), deps.inherited),
-    directoryFacts(config),
-    clockFacts(config, deps.codeRoot, deps.clock.now()),
-    quick === null ? unitFacts(config) : null,
-    quick === null ? endpointFacts(config, path, deps.clock) : [],
-    wrapperFacts(config),
-  ]);
+  const [disk, available, descriptors, ports, directories, clock, unit, endpoints, sources, wrappers] =
+    await Promise.all([
+      diskFacts(config, database?.sizeBytes ?? null),
+      availableMemory(),
+      descriptorFacts(config),
+      portFacts(addresses, deps.ownPids(), markOf(config.home), deps.inherited),
+      directoryFacts(config),
+      clockFacts(config, deps.codeRoot, deps.clock.now()),
+      quick === null ? unitFacts(config) : null,
+      quick === null ? endpointFacts(config, path, deps.clock) : [],
+      quick === null ? sourceFacts(config) : [],
+      wrapperFacts(config),
+    ]);
   return {
     configuration: configurationFacts(deps, config),
     budgets: {
@@ -108,6 +111,7 @@ async function gatherFacts(deps: PreflightDeps, quick: Config | null = null): Pr
     clock,
     unit,
     endpoints,
+    sources,
   };
 }
 

@@ -121,6 +121,52 @@ export const preflightWords = {
       `PostgreSQL ${version}(${kind === "managed" ? "Owl 관리" : "외부"}) 응답함, max_connections ${max}`,
     ],
   },
+  pooler: {
+    why: [
+      "Web and workers keep sessions: LISTEN, prepared statements, timeouts set at the start, locks. A pooler that hands a server to another session after each transaction loses them silently.",
+      "웹과 워커는 세션을 유지합니다(LISTEN, 준비된 문, 시작할 때 정하는 제한 시간, 잠금). 트랜잭션마다 서버를 바꾸는 풀러를 거치면 이것들이 소리 없이 사라집니다.",
+    ],
+    transaction: [
+      "database.url leads to a connection pooler in transaction mode (such as PgBouncer), which Owl cannot work through",
+      "database.url이 트랜잭션 모드의 연결 풀러(PgBouncer 등)를 가리킴. Owl은 이것을 거쳐 동작할 수 없음",
+    ],
+    startup: [
+      "database.url leads to a connection pooler that refuses statement_timeout at the start of a session",
+      "database.url이 세션 시작 때 statement_timeout을 거부하는 연결 풀러를 가리킴",
+    ],
+    edit: [
+      "owlctl config show # database.url: PostgreSQL's own address and port (5432), not the pooler's; Owl's pools bound the connections",
+      "owlctl config show # database.url에 풀러가 아니라 PostgreSQL의 주소와 포트(5432)를 쓰십시오. 연결 수는 Owl의 풀이 제한합니다",
+    ],
+  },
+  sources: {
+    why: [
+      "Members' statements run as this role, READ ONLY and bounded in time and rows by Owl; memory is bounded by the server alone (a statement may take about 1 GB).",
+      "구성원의 SQL은 이 역할로 실행됩니다. Owl은 읽기 전용, 시간, 행 수를 제한하지만 메모리는 서버만 제한할 수 있습니다(문 하나에 1 GB쯤까지).",
+    ],
+    silent: (name: string, why: string) => [
+      `dataSources.${name} does not answer: ${why}`,
+      `dataSources.${name}이(가) 응답하지 않음: ${why}`,
+    ],
+    reads: (name: string, role: string) => [
+      `dataSources.${name}: the role ${role} only reads`,
+      `dataSources.${name}: ${role} 역할은 읽기만 함`,
+    ],
+    may: (name: string, role: string, what: string) => [
+      `dataSources.${name}: the role ${role} ${what}`,
+      `dataSources.${name}: ${role} 역할 - ${what}`,
+    ],
+    fault: {
+      superuser: ["is a superuser", "슈퍼유저임"],
+      memberOf: [
+        "is in roles that see or end others' statements, or touch files",
+        "남의 문이나 파일에 손댈 수 있는 역할에 속함",
+      ],
+      writes: ["may write tables (use a role that only reads)", "테이블에 쓸 수 있음(읽기만 하는 역할을 쓰십시오)"],
+      creates: ["may make tables or schemas", "테이블이나 스키마를 만들 수 있음"],
+      tempFiles: ["may fill the disk with temporary files", "임시 파일로 디스크를 채울 수 있음"],
+    },
+  },
   connections: {
     why: {
       ok: [

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { assessBudget } from "../../../../supervisor/core/connection-budget.ts";
 import { type DatabaseFacts, judgePreflight, type PreflightFacts } from "../../../../supervisor/core/preflight.ts";
+import type { SourceRole } from "../../../../supervisor/core/source-role.ts";
 import { en, ko } from "../../../../supervisor/core/text/text.ts";
 
 const services = [
@@ -18,7 +19,18 @@ const database: DatabaseFacts = {
   budget: assessBudget(services, 597),
   strangers: { count: 0, names: [] },
   migrations: { pending: [], compatible: true, refusal: null },
+  pooler: null,
   pgDump: { path: "/usr/bin/pg_dump", major: 15 },
+};
+
+const reader: SourceRole = {
+  name: "sales reader",
+  superuser: false,
+  writes: null,
+  creates: false,
+  memberOf: [],
+  tempFileLimitKiB: 1_048_576,
+  database: "sales",
 };
 
 const healthy: PreflightFacts = {
@@ -36,6 +48,7 @@ const healthy: PreflightFacts = {
   clock: { nowIso: "2026-11-29T17:00:00.000Z", newestFileIso: "2026-11-29T16:00:00.000Z", behindMs: 0 },
   unit: { name: "owl.service", timeoutStopMs: 420_000, neededMs: 360_000 },
   endpoints: [{ name: "model", what: "http://127.0.0.1:9/v1/models", status: 200, error: null }],
+  sources: [{ name: "sales", role: reader, error: null }],
 };
 
 const judge = (change: Partial<PreflightFacts>) => judgePreflight({ ...healthy, ...change }, en);
@@ -52,6 +65,32 @@ test("a command that does not exist fails, and the others are still told of", ()
   expect(lines.filter(({ check }) => check === "commands")).toEqual([
     expect.objectContaining({ verdict: "FAIL", found: "services.api.command: there is no program /no/such" }),
   ]);
+});
+
+test("a data source's role that may more than read is told with the statements that take it away", () => {
+  const withRole = (change: Partial<SourceRole>) =>
+    lineOf("data-source", { sources: [{ name: "sales", role: { ...reader, ...change }, error: null }] });
+  expect(withRole({ superuser: true, memberOf: ["pg_monitor"] })).toMatchObject({
+    verdict: "WARN",
+    command: 'ALTER ROLE "sales reader" NOSUPERUSER;',
+  });
+  expect(withRole({ memberOf: ["pg_monitor", "pg_signal_backend"] })?.command).toBe(
+    'REVOKE pg_monitor, pg_signal_backend FROM "sales reader";',
+  );
+  expect(withRole({ writes: "public.orders" })?.command).toMatch(/^CREATE ROLE owl_reader LOGIN/);
+  expect(withRole({ creates: true, tempFileLimitKiB: -1 })?.command.split("\n")).toHaveLength(2);
+  expect(lineOf("data-source", { sources: [{ name: "sales", role: null, error: "refused" }] })?.found).toMatch(
+    /refused/,
+  );
+});
+
+test("a connection pooler is refused with the reason and the way on", () => {
+  for (const pooler of ["transaction", "startup"] as const)
+    expect(lineOf("pooler", db({ pooler }))).toMatchObject({
+      verdict: "FAIL",
+      why: expect.stringContaining("LISTEN"),
+      command: expect.stringContaining("5432"),
+    });
 });
 
 test("a healthy machine is all OK, every line saying what, why and a command", () => {
@@ -72,7 +111,17 @@ test("a healthy machine is all OK, every line saying what, why and a command", (
         "migrations",
         "pg_dump",
       ],
-      ...["disk-logs", "memory", "file-descriptors", "clock", "port", "directory", "systemd-unit", "model"],
+      ...[
+        "disk-logs",
+        "memory",
+        "file-descriptors",
+        "clock",
+        "port",
+        "directory",
+        "systemd-unit",
+        "model",
+        "data-source",
+      ],
     ]),
   );
 });
