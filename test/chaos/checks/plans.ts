@@ -10,7 +10,7 @@ import type { Product } from "../product.ts";
 import type { Timeline } from "../timeline.ts";
 
 /** Written all the time, whoever asks for what. */
-const BEATING = ["worker", "session", "system_status"];
+const BEATING = ["worker", "session", "system_status", "sweep"];
 
 /** The plan of an update is none of these: it stages the release on purpose, to read it. */
 const PLANS = [
