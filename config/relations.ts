@@ -46,6 +46,12 @@ export function brokenRelations(config: Config, context: RelationContext): Confi
       );
     }
   }
+  const { backup, home } = config;
+  if (backup !== null && `${backup.directory}/`.startsWith(`${home}/`))
+    say(["backup", "directory"], `backup.directory lies in the home (${home}), so it would be lost with it`);
+  if (backup !== null && (backup.walEveryMs < 500 || backup.walEveryMs > 300_000))
+    say(["backup", "walEvery"], "backup.walEvery must be from 500ms to 5m");
+  if (backup !== null && backup.everyMs < 60_000) say(["backup", "every"], "backup.every must be at least 1m");
   const { intervalMs, stalledAfterMs } = config.heartbeat;
   if (intervalMs * 2 > stalledAfterMs) {
     say(

@@ -35,6 +35,7 @@ export function metricSamples(facts: MetricFacts): readonly Metric[] {
     ...instanceMetrics(facts.status),
     ...connectionMetrics(facts.status),
     ...workerMetrics(facts.status),
+    ...backupMetrics(facts.status),
     ...rolloutMetrics(facts.rollouts),
     ...proxyMetrics(facts.proxy),
     ...upstreamMetrics(facts.proxy),
@@ -54,6 +55,22 @@ function metric(type: Metric["type"], name: string, help: string, pairs: readonl
 }
 const gauge = (name: string, help: string, pairs: readonly Pair[]): Metric => metric("gauge", name, help, pairs);
 const counter = (name: string, help: string, pairs: readonly Pair[]): Metric => metric("counter", name, help, pairs);
+
+function backupMetrics({ backup }: Status): Metric[] {
+  if (!backup) return [];
+  const seconds = (at: string | undefined): Pair[] => (at === undefined ? [] : [[{}, Date.parse(at) / 1_000]]);
+  const { last, log, drill } = backup;
+  const times = (ms: number | null | undefined): Pair[] => (ms == null ? [] : [[{}, ms / 1_000]]);
+  return [
+    gauge("owl_backup_last_timestamp_seconds", "When the last backup ended.", seconds(last?.at)),
+    gauge("owl_backup_log_timestamp_seconds", "When the database's log reached the backups last.", seconds(log?.at)),
+    gauge("owl_backup_problem", "1 while something is in the way of backups.", [[{}, backup.problem === null ? 0 : 1]]),
+    gauge("owl_drill_last_timestamp_seconds", "When a restore was tried out last.", seconds(drill?.at)),
+    gauge("owl_drill_passed", "1 when the last drill passed.", drill === null ? [] : [[{}, drill.passed ? 1 : 0]]),
+    gauge("owl_drill_rpo_seconds", "From a write to its being in the backups, as measured last.", times(drill?.rpoMs)),
+    gauge("owl_drill_rto_seconds", "From nothing to a signed-in page, as measured last.", times(drill?.rtoMs)),
+  ];
+}
 
 function serviceMetrics(status: Status): Metric[] {
   const each = (pick: (service: Status["services"][number]) => number): Pair[] =>

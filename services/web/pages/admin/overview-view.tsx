@@ -2,7 +2,7 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import type { ServiceStatus } from "../../../../config/control-api.ts";
+import type { BackupStatus, ServiceStatus } from "../../../../config/control-api.ts";
 import type { System, Updates, Worker } from "../../../core/wire/system.ts";
 import { call } from "../api.ts";
 import { browserRandom } from "../browser-time.ts";
@@ -104,6 +104,7 @@ export function OverviewView(): VNode {
           </dl>
         </section>
       )}
+      {status && <Backups backup={status.backup ?? null} />}
       {asking && (
         <Confirm
           title={t("admin.restartTitle")}
@@ -234,6 +235,38 @@ function Queues({ queues }: { readonly queues: System["queues"] }): VNode {
           </li>
         ))}
       </ul>
+    </section>
+  );
+}
+
+/** The last backup, and the last restore that was proven. */
+function Backups({ backup }: { readonly backup: BackupStatus | null }): VNode {
+  const now = useNow(60_000);
+  const drill = backup?.drill ?? null;
+  const rows: readonly (readonly [string, string])[] =
+    backup === null
+      ? []
+      : [
+          [t("admin.backupLast"), backup.last ? momentText(backup.last.at, now) : t("admin.backupNone")],
+          [
+            t("admin.backupProven"),
+            drill === null
+              ? t("admin.backupNone")
+              : `${momentText(drill.at, now)} ${t(drill.passed ? "admin.drillPassed" : "admin.drillFailed")}`,
+          ],
+        ];
+  return (
+    <section class="card">
+      <h2>{t("admin.backups")}</h2>
+      {backup === null && <p class="note">{t("admin.backupOff")}</p>}
+      <dl class="figures">
+        {rows.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
     </section>
   );
 }

@@ -1,0 +1,157 @@
+// A whole Owl loses its machine: everything is killed and its home removed, the backup directory stays. Restored from
+// there it comes up with every turn and every upload, and runs nothing twice.
+
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { parseLsn, parsePiece } from "../../../../../supervisor/postgres/backups/core/wal.ts";
+import {
+  found,
+  INSTALLATION_YAML,
+  type Installation,
+  metastoreUrl,
+  startInstallation,
+} from "../../../../support/installation.ts";
+import { ask, markedOf, postmastersOf } from "../../../../support/installation-facts.ts";
+import { poll } from "../../../../support/poll.ts";
+import { wavBytes } from "../../../../support/recordings.ts";
+import { createWebClient, type WebClient } from "../../../../support/services.ts";
+
+const ROOT = new URL("../../../../..", import.meta.url).pathname;
+const BOUND_MS = 600_000;
+
+let directory: string;
+let owl: Installation;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "owl-backup-"));
+  const passphrase = join(tmpdir(), `owl-passphrase-${process.pid}`);
+  writeFileSync(passphrase, "correct horse battery staple\n");
+  const backup = `backup: {directory: ${directory}, walEvery: 1s, encrypt: {passphraseFile: ${passphrase}}}\n`;
+  owl = await startInstallation({ yaml: () => INSTALLATION_YAML + backup });
+}, BOUND_MS);
+afterAll(async () => {
+  await owl?.stop();
+  for (const path of [directory, `${tmpdir()}/owl-passphrase-${process.pid}`])
+    rmSync(path, { recursive: true, force: true });
+}, BOUND_MS);
+
+/** Signed in at the web instance that runs now. */
+async function client(): Promise<WebClient> {
+  const { services } = await owl.until(({ state }) => state === "steady");
+  const id = services.find(({ name }) => name === "web")?.instances.find(({ state }) => state === "ready")?.id;
+  const web = createWebClient(join(owl.home, `run/${id}.sock`));
+  await web.signIn();
+  return web;
+}
+
+async function upload(web: WebClient, file: Buffer): Promise<string> {
+  const { body } = await web.call("POST", "/api/uploads", { name: "a.wav", bytes: file.length });
+  const done = await web.call("PATCH", `/api/uploads/${body.uploadId}`, file, { "upload-offset": "0" });
+  expect(done.status).toBe(200);
+  return body.uploadId;
+}
+
+/** Everything written so far is in the backup directory. */
+async function caughtUp(): Promise<void> {
+  const [row] = await ask(metastoreUrl(owl.home), "SELECT pg_current_wal_lsn()::text AS lsn");
+  const lsn = parseLsn(String(row?.lsn));
+  await poll(() => readdirSync(join(directory, "wal")).some((name) => (parsePiece(name)?.to ?? 0n) >= lsn));
+}
+
+async function loseMachine(): Promise<void> {
+  await owl.killOwld();
+  const pids = () => [...markedOf(owl.home).map(({ identity }) => identity.pid), ...postmastersOf(owl.home)];
+  await poll(() => {
+    const left = pids();
+    for (const pid of left) process.kill(pid, "SIGKILL");
+    return left.length === 0;
+  });
+  // PostgreSQL's children notice a little later, and write until then.
+  await poll(() => {
+    rmSync(owl.home, { recursive: true, force: true, maxRetries: 5 });
+    return true;
+  });
+}
+
+function owlctl(...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  const env = {
+    PATH: process.env.PATH ?? "",
+    OWL_HOME: owl.home,
+    OWL_CONFIG: join(owl.home, "owl.yaml"),
+    OWL_LANG: "en",
+  };
+  return new Promise((resolve) => {
+    execFile(join(ROOT, "ctl/owlctl"), args, { env, cwd: tmpdir() }, (error, out, err) =>
+      resolve({ code: typeof error?.code === "number" ? error.code : error ? 128 : 0, out, err }),
+    );
+  });
+}
+
+test(
+  "a lost home comes back with every turn and upload, and a job it held is ended, not run",
+  async () => {
+    const taken = await owl.ctl("backup", "--now", "--json");
+    expect(taken).toMatchObject({ code: 0 });
+    const { id } = JSON.parse(taken.out) as { readonly id: string };
+    const web = await client();
+    const answered = await web.ask("SELECT 6 * 7 AS answer");
+    expect(await web.ended(answered.turnId)).toMatchObject({ state: "answered" });
+    const file = wavBytes(20);
+    const uploaded = await upload(web, file);
+    const moment = new Date().toISOString();
+    // Its worker gone, this one is in line when the machine is lost.
+    expect(await owl.ctl("stop", "worker")).toMatchObject({ code: 0 });
+    await owl.until(({ services }) => services.find(({ name }) => name === "worker")?.instances.length === 0);
+    const waiting = await web.ask("SELECT 1");
+    await caughtUp();
+    const key = ["--passphrase-file", join(tmpdir(), `owl-passphrase-${process.pid}`)];
+
+    const inUse = await owlctl("restore", directory, ...key);
+    expect([inUse.code, inUse.err]).toEqual([1, expect.stringContaining("is no empty home")]);
+    // The moment before the last question, beside the running one.
+    const into = mkdtempSync(join(tmpdir(), "owl-beside-"));
+    try {
+      const past = await owlctl("restore", directory, "--at", moment, "--into", into, "--json", ...key);
+      expect(past).toMatchObject({ code: 0 });
+      expect(JSON.parse(past.out)).toMatchObject({ counts: { turn: 1, upload: 1 } });
+    } finally {
+      rmSync(into, { recursive: true, force: true });
+    }
+    await loseMachine();
+
+    const wrongKey = await owlctl("restore", directory);
+    expect([wrongKey.code, wrongKey.err]).toEqual([1, expect.stringContaining("no passphrase was given")]);
+    const plan = await owlctl("restore", directory, "--plan", "--json", ...key);
+    expect([plan.code, JSON.parse(plan.out).backup]).toEqual([10, id]);
+    const restored = await owlctl("restore", directory, "--json", ...key);
+    expect(restored).toMatchObject({ code: 0 });
+    expect(JSON.parse(restored.out)).toMatchObject({
+      backup: id,
+      counts: { account: 1, turn: 2, upload: 1 },
+      uploads: { complete: 1, bytes: file.length, missing: [] },
+      config: { file: join(owl.home, "owl.yaml"), inPlace: true },
+    });
+
+    owl.start();
+    const again = await client();
+    expect(await again.turn(answered.turnId)).toMatchObject({ state: "answered" });
+    expect(await again.turn(waiting.turnId)).toMatchObject({ state: "failed" });
+    const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+    expect(sha256(readFileSync(join(owl.home, "uploads", uploaded)))).toBe(sha256(file));
+
+    // It takes the directory over and goes on there, along a new timeline.
+    const { backup } = await owl.until((status) => (status.backup?.last?.id ?? id) !== id);
+    expect(backup?.problem).toBeNull();
+    const drill = await owlctl("drill", "--json");
+    expect(drill).toMatchObject({ code: 0 });
+    expect(JSON.parse(drill.out)).toMatchObject({ passed: true, uploads: 1, counts: { turn: 2 } });
+    expect((await owl.status()).backup?.drill).toMatchObject({ passed: true });
+
+    expect((await found(owl.status, () => "no status")).warnings).toEqual([]);
+  },
+  BOUND_MS,
+);
