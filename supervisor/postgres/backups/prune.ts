@@ -9,7 +9,9 @@ import type { OwnPlace } from "./directory.ts";
 
 export async function prune(place: OwnPlace, keep: Keep, uploadsDirectory: string): Promise<void> {
   const backups = await place.backups();
-  const kept = keptBackups(new Map(backups.map((one) => [one.id, Date.parse(one.startedAt)])), keep);
+  const lines = new Map(backups.map(({ id, postgres }) => [id, `${postgres.epoch} ${postgres.timeline}`]));
+  const times = new Map(backups.map((one) => [one.id, Date.parse(one.startedAt)]));
+  const kept = keptBackups(times, keep, (id) => lines.get(id) ?? "");
   for (const id of (await readdir(place.file("base"))).filter(isBackupId)) {
     if (kept.all.has(id)) continue;
     await place.remove("base", id, MANIFEST);

@@ -40,21 +40,25 @@ export function isClockBehind(nowMs: number, newestMs: number | null): boolean {
   return newestMs !== null && nowMs + CLOCK_SLACK_MS < newestMs;
 }
 
-/** Those that stay: the newest one of each of the last hours, days and weeks that have one. `times` by id. */
+/**
+ * Those that stay: the newest one of each of the last hours, days and weeks that have one. `times` by id. Within an hour
+ * each line of history has its own: a restored home must not take away at once what led to it.
+ */
 export function keptBackups(
   times: ReadonlyMap<string, number>,
   keep: Keep,
+  lineOf: (id: string) => string = () => "",
 ): { readonly all: ReadonlySet<string>; readonly hourly: ReadonlySet<string> } {
   const newestFirst = [...times].sort(([, a], [, b]) => b - a);
-  const newestOfEach = (spanMs: number, count: number): string[] => {
-    const spans = new Map<number, string>();
+  const newestOfEach = (spanMs: number, count: number, line = (_: string) => ""): string[] => {
+    const spans = new Map<string, string>();
     for (const [id, ms] of newestFirst) {
-      const span = Math.floor(ms / spanMs);
+      const span = `${Math.floor(ms / spanMs)} ${line(id)}`;
       if (!spans.has(span) && spans.size < count) spans.set(span, id);
     }
     return [...spans.values()];
   };
-  const hourly = new Set(newestOfEach(HOUR_MS, Math.max(1, keep.hourly)));
+  const hourly = new Set(newestOfEach(HOUR_MS, Math.max(1, keep.hourly), lineOf));
   const [newest] = newestFirst;
   if (newest) hourly.add(newest[0]);
   const others = [...newestOfEach(DAY_MS, keep.daily), ...newestOfEach(7 * DAY_MS, keep.weekly)];

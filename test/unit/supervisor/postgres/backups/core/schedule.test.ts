@@ -59,6 +59,16 @@ test("the newest of each of the last hours, days and weeks stays, and always the
   expect([...keptBackups(new Map([["only", 0]]), { hourly: 0, daily: 0, weekly: 0 }).all]).toEqual(["only"]);
 });
 
+test("a restored home's first backup does not take away the one of the same hour that led to it", () => {
+  const times = new Map([
+    ["before", NOW_MS],
+    ["after", NOW_MS + 60_000],
+  ]);
+  const keep = { hourly: 2, daily: 0, weekly: 0 };
+  expect([...keptBackups(times, keep).all]).toEqual(["after"]);
+  expect([...keptBackups(times, keep, (id) => id).all]).toEqual(["after", "before"]);
+});
+
 test("of the log all stays from the oldest hourly backup on, and of an older one just what lies within it", () => {
   const kept = [
     backup("old", DAY_MS, { start: "0/20", end: "0/28" }),
