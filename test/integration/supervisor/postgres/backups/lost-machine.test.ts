@@ -21,7 +21,7 @@ import { wavBytes } from "../../../../support/recordings.ts";
 import { createWebClient, type WebClient } from "../../../../support/services.ts";
 
 const ROOT = new URL("../../../../..", import.meta.url).pathname;
-const BOUND_MS = 600_000;
+const BOUND_MS = 1_200_000;
 
 let directory: string;
 let owl: Installation;
