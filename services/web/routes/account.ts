@@ -1,6 +1,5 @@
 // What somebody has here: how much of what is bounded, and all of it to take along.
 
-import { Readable } from "node:stream";
 import { isoTime } from "../../../config/time.ts";
 import { failure } from "../../core/wire/errors.ts";
 import { ownUsage } from "../../core/wire/session.ts";
@@ -34,7 +33,7 @@ export const accountRoutes: Routes = (app, deps) => {
       const entry = { accountId: account.id, accountName: account.name, address: request.ip };
       await recordAudit(deps.db, { ...entry, action: "account.exported" });
       exporting.add(account.id);
-      const body = Readable.from(exportAccount(deps, account), { objectMode: false });
+      const body = exportAccount(deps, account);
       body.once("close", () => exporting.delete(account.id));
       const day = isoTime(deps.clock.now()).slice(0, 10);
       return reply
