@@ -12,8 +12,8 @@ export interface ControlClient {
   get<T>(path: string): Promise<T>;
   send<T>(method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<T>;
   text(path: string): Promise<string>;
-  /** JSON lines as they come. Ends when the server ends the stream; throws `daemon.gone` when it breaks off. */
-  lines<T>(path: string, signal: AbortSignal): AsyncIterable<T>;
+  /** JSON lines as they come, of a POST where there is a body. Ends when the server ends the stream; throws `daemon.gone` when it breaks off. */
+  lines<T>(path: string, signal: AbortSignal, body?: unknown): AsyncIterable<T>;
 }
 
 /** owld answers in milliseconds; this long without an answer means it hangs. Commands that work meanwhile stream. */
@@ -61,8 +61,8 @@ export function createClient(found: FoundSocket, language: Language): ControlCli
       return (text === "" ? null : JSON.parse(text)) as T;
     },
     text: (path) => whole("GET", path),
-    async *lines<T>(path: string, signal: AbortSignal) {
-      const response = await call("GET", path, undefined, signal);
+    async *lines<T>(path: string, signal: AbortSignal, body?: unknown) {
+      const response = await call(body === undefined ? "GET" : "POST", path, body, signal);
       if ((response.statusCode ?? 500) >= 400)
         throw problemError(await readAll(response, found), response.statusCode ?? 500);
       yield* jsonLines<T>(response, found, signal);

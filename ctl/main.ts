@@ -8,6 +8,7 @@ import { createClient } from "./client.ts";
 import type { CommandDeps } from "./deps.ts";
 import { errorLines, exitCodeOf, Interrupted } from "./exit-codes.ts";
 import { findSocket } from "./find-socket.ts";
+import { meantBy } from "./habits.ts";
 import { COMMANDS, wantedCommand } from "./registry.ts";
 import { processTerminal } from "./render/terminal.ts";
 import { textOf } from "./text/text.ts";
@@ -79,8 +80,11 @@ try {
   await program.parseAsync(process.argv);
 } catch (error) {
   // commander's own ends: help and version are 0, everything else is wrong use and already explained.
-  if (error instanceof CommanderError) exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
-  else fail(error);
+  if (error instanceof CommanderError) {
+    exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    const meant = error.code === "commander.unknownCommand" ? meantBy(program.args[0] ?? "") : null;
+    if (meant !== null) terminal.err(text.errors.meant(meant));
+  } else fail(error);
 }
 process.exit(exitCode);
 

@@ -11,6 +11,7 @@ interface CommandModule {
 /** In the order `owlctl --help` shows them. */
 export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
   status: () => import("./commands/status.ts"),
+  top: () => import("./commands/top.ts"),
   why: () => import("./commands/why.ts"),
   logs: () => import("./commands/logs.ts"),
   events: () => import("./commands/events.ts"),
@@ -21,6 +22,9 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   start: () => import("./commands/start.ts"),
   stop: () => import("./commands/stop.ts"),
   kill: () => import("./commands/kill.ts"),
+  run: () => import("./commands/run.ts"),
+  exec: () => import("./commands/exec.ts"),
+  env: () => import("./commands/env.ts"),
   "daemon-reexec": () => import("./commands/daemon-reexec.ts"),
   preflight: () => import("./commands/preflight.ts"),
   config: () => import("./commands/config.ts"),

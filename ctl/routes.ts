@@ -26,6 +26,7 @@ export const ROUTES = {
   releases: "/v1/releases",
   updates: "/v1/updates",
   planUpdate: "/v1/updates/plan",
+  run: "/v1/run",
   deploys: "/v1/deploys",
   planDeploy: "/v1/deploys/plan",
   rollbacks: "/v1/rollbacks",

@@ -3,7 +3,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
-import type { DeployRequest, Rollout, RolloutPlan } from "../../config/control-api.ts";
+import type { Rollout, RolloutPlan } from "../../config/control-api.ts";
+import type { DeployRequest } from "../../config/deploy-api.ts";
 import { OwlError } from "../../config/errors.ts";
 import { durationArgument } from "../arguments.ts";
 import type { CommandDeps } from "../deps.ts";

@@ -3,7 +3,7 @@
 import type { Command } from "commander";
 import type { OwlEvent } from "../../config/control-api.ts";
 import type { OwlError } from "../../config/errors.ts";
-import { countArgument } from "../arguments.ts";
+import { countArgument, durationArgument } from "../arguments.ts";
 import type { CommandDeps } from "../deps.ts";
 import { Interrupted } from "../exit-codes.ts";
 import { ROUTES } from "../routes.ts";
@@ -12,8 +12,12 @@ import { isAway } from "../watch-rollout.ts";
 interface Options {
   readonly follow?: boolean;
   readonly lines?: number;
+  readonly since?: number;
   readonly json?: boolean;
 }
+
+/** More than owld keeps. */
+const EVERY_EVENT = "1000000";
 
 export function register(program: Command, deps: CommandDeps): void {
   const { text } = deps;
@@ -24,24 +28,27 @@ export function register(program: Command, deps: CommandDeps): void {
     .argument("[target]", text.help.target)
     .option("-f, --follow", t.follow)
     .option("-n, --lines <n>", t.lines, countArgument(text))
+    .option("--since <duration>", t.since, durationArgument(text))
     .option("--json", text.help.json)
-    .addHelpText("after", text.examples(["owlctl events", "owlctl events -f", "owlctl events web-3 --json"]))
+    .addHelpText("after", text.examples(["owlctl events --since 1h", "owlctl events -f", "owlctl events web-3 --json"]))
     .action(deps.run((target: string | undefined, options: Options) => events(target, options, deps)));
 }
 
-async function events(target: string | undefined, options: Options, deps: CommandDeps): Promise<undefined> {
+export async function events(target: string | undefined, options: Options, deps: CommandDeps): Promise<undefined> {
   const { clock, signal } = deps;
+  const sinceMs = options.since === undefined ? null : clock.now() - options.since;
   let lastId: number | null = null;
   for (;;) {
     const query = new URLSearchParams();
     if (options.follow) query.set("follow", "1");
     if (lastId !== null) query.set("after", String(lastId));
     else if (options.lines !== undefined) query.set("limit", String(options.lines));
+    else if (sinceMs !== null) query.set("limit", EVERY_EVENT);
     if (target !== undefined) query.set(/-\d+$/.test(target) ? "instance" : "service", target);
     try {
       for await (const event of deps.client().lines<OwlEvent>(ROUTES.events(query), signal)) {
         lastId = event.id;
-        print(event, options, deps);
+        if (sinceMs === null || Date.parse(event.at) >= sinceMs) print(event, options, deps);
       }
       if (!options.follow) return;
     } catch (error) {

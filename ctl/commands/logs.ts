@@ -9,10 +9,12 @@ import { Interrupted } from "../exit-codes.ts";
 import type { Colour } from "../render/terminal.ts";
 import { ROUTES } from "../routes.ts";
 import { isAway } from "../watch-rollout.ts";
+import { events } from "./events.ts";
 
 interface Options {
   readonly follow?: boolean;
   readonly lines?: number;
+  readonly tail?: number;
   readonly since?: number;
   readonly grep?: string;
   readonly json?: boolean;
@@ -32,6 +34,7 @@ export function register(program: Command, deps: CommandDeps): void {
     .argument("[target]", text.help.target)
     .option("-f, --follow", t.follow)
     .option("-n, --lines <n>", t.lines, countArgument(text))
+    .option("--tail <n>", t.tail, countArgument(text))
     .option("--since <duration>", t.since, durationArgument(text))
     .option("--grep <regexp>", t.grep)
     .option("--json", text.help.json)
@@ -39,11 +42,19 @@ export function register(program: Command, deps: CommandDeps): void {
       "after",
       text.examples([
         "owlctl logs -f",
-        "owlctl logs web -n 200",
+        "owlctl logs web --tail 200",
+        "owlctl logs proxy --since 10m",
+        "owlctl logs owld",
         "owlctl logs worker-3 --since 10m --grep 'ERROR|WARN'",
       ]),
     )
-    .action(deps.run((target: string | undefined, options: Options) => logs(target, options, deps)));
+    .action(
+      deps.run((target: string | undefined, { tail, ...options }: Options) => {
+        const asked = tail === undefined ? options : { ...options, lines: tail };
+        // owld's own log goes to its terminal or the journal; what it notes there it keeps as events.
+        return target === "owld" ? events(undefined, asked, deps) : logs(target, asked, deps);
+      }),
+    );
 }
 
 async function logs(target: string | undefined, options: Options, deps: CommandDeps): Promise<undefined> {

@@ -1,7 +1,7 @@
 // `owlctl releases [SERVICE]`: the releases of a team's own code that lie here, and which one runs.
 
 import type { Command } from "commander";
-import type { ListedRelease } from "../../config/control-api.ts";
+import type { ListedRelease } from "../../config/deploy-api.ts";
 import type { CommandDeps } from "../deps.ts";
 import { age, bytes } from "../render/figures.ts";
 import { table } from "../render/table.ts";

@@ -2,7 +2,8 @@
 // before what would be lost, and asks; of own code nothing is lost.
 
 import type { Command } from "commander";
-import { type DeployRequest, EXIT, type Rollout, type RolloutPlan } from "../../config/control-api.ts";
+import { EXIT, type Rollout, type RolloutPlan } from "../../config/control-api.ts";
+import type { DeployRequest } from "../../config/deploy-api.ts";
 import { OwlError } from "../../config/errors.ts";
 import { durationArgument } from "../arguments.ts";
 import { confirmed } from "../confirm.ts";

@@ -115,7 +115,7 @@ function serviceLines(services: readonly ServiceStatus[], context: StatusContext
   return table(columns, rows, paint);
 }
 
-function instanceCells(instance: InstanceStatus, { text, paint, nowMs }: StatusContext): string[] {
+export function instanceCells(instance: InstanceStatus, { text, paint, nowMs }: StatusContext): string[] {
   return [
     instance.id,
     paint(text.instanceStates[instance.state], instanceColour(instance.state)),
@@ -155,7 +155,7 @@ function rolloutLines(rollout: Rollout, { text, paint, nowMs }: StatusContext): 
   return lines;
 }
 
-function stateColour(state: Status["state"]): Colour {
+export function stateColour(state: Status["state"]): Colour {
   return state === "steady" ? "green" : state === "degraded" ? "red" : "yellow";
 }
 

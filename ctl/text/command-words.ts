@@ -22,6 +22,7 @@ export const commandWords = {
     about: ["logs of instances", "인스턴스의 로그"],
     follow: ["go on with new lines", "새 줄을 계속 보여 줌"],
     lines: ["the last N lines (default 50)", "마지막 N줄(기본 50)"],
+    tail: ["the same as --lines", "--lines와 같음"],
     since: ["lines of the last 10m, 2h, ...", "최근 10m, 2h, ...의 줄"],
     grep: ["only lines that match", "정규식에 맞는 줄만"],
   },
@@ -29,6 +30,7 @@ export const commandWords = {
     about: ["every change of state", "모든 상태 변화"],
     follow: ["go on with new events", "새 이벤트를 계속 보여 줌"],
     lines: ["the last N events (default 100)", "마지막 N개(기본 100)"],
+    since: ["events of the last 10m, 2h, ...", "최근 10m, 2h, ...의 이벤트"],
   },
   restart: {
     about: [
@@ -67,9 +69,6 @@ export const commandWords = {
     pairs: ["web=3 worker=2", "web=3 worker=2"],
   },
   start: { about: ["start a stopped service or instance", "멈춘 서비스나 인스턴스를 시작"] },
-  stop: {
-    about: ["stop a service or an instance, with its whole grace", "서비스나 인스턴스를 유예 시간을 다 주고 멈춤"],
-  },
   kill: {
     about: ["SIGKILL an instance and its whole process group, now", "인스턴스와 그 프로세스 그룹 전체를 지금 SIGKILL"],
     instance: ["an instance (web-7)", "인스턴스(web-7)"],

@@ -1,4 +1,4 @@
-// What owlctl says of deploys.
+// What owlctl says of deploys, and of what operators do by habit.
 
 import type { Catalogue } from "../../config/text.ts";
 
@@ -29,6 +29,26 @@ export const deployWords = {
       "배포할 것을 하나만 지정하십시오: owlctl deploy [서비스] 디렉터리|아카이브|GIT-REF",
     ],
   },
+  stop: {
+    about: ["stop a service or an instance, with its whole grace", "서비스나 인스턴스를 유예 시간을 다 주고 멈춤"],
+    all: ["every service; owld and its proxy stay", "모든 서비스를 멈춤; owld와 프록시는 남음"],
+    one: ["Name a service or an instance, or say --all.", "서비스나 인스턴스를 하나 지정하거나 --all을 쓰십시오."],
+  },
+  top: { about: ["live: what works hardest first", "실시간: 가장 바쁜 것부터"] },
+  run: {
+    about: [
+      "run a program once in a service's environment: its variables, user, directory, release (-- CMD)",
+      "서비스의 환경(변수, 사용자, 디렉터리, 릴리스)에서 프로그램을 한 번 실행(-- 명령)",
+    ],
+    command: ["the program and its arguments, after --", "-- 뒤에 프로그램과 인자"],
+  },
+  exec: {
+    about: [
+      "the same with the environment of an instance that serves (-- CMD)",
+      "서비스 중인 인스턴스의 환경에서 실행(-- 명령)",
+    ],
+  },
+  env: { about: ["variables of a service, secrets masked", "서비스의 환경 변수(비밀은 가림)"] },
   releases: {
     about: ["releases of your own code, and which of them runs", "자체 코드의 릴리스와 실행 중인 릴리스"],
     none: ["Nothing was deployed yet.", "아직 배포된 것이 없습니다."],

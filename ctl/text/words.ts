@@ -244,6 +244,12 @@ export const words = {
     ],
     memory: (peak: string) => [`Peak memory ${peak}.`, `최대 메모리 ${peak}.`],
   },
+  top: {
+    figures: (perS: number, inFlight: number) => [
+      `${perS} requests/s, ${inFlight} in flight`,
+      `초당 요청 ${perS}, 처리 중 ${inFlight}`,
+    ],
+  },
   change: { nothing: ["Nothing to do.", "할 일이 없습니다."], done: ["Done.", "완료."] },
   why: {
     wantedDown: ["stopped by a person", "사람이 멈춤"],
@@ -294,6 +300,11 @@ export const words = {
       `Expected a whole number from ${least}, got ${JSON.stringify(value)}.`,
       `${least} 이상의 정수여야 하는데 ${JSON.stringify(value)}입니다.`,
     ],
+    noService: (name: string, known: string) => [
+      `There is no ${JSON.stringify(name)}. Did you mean ${known}?`,
+      `${JSON.stringify(name)}은(는) 없습니다. 혹시 ${known}인가요?`,
+    ],
+    meant: (command: string) => [`Here that is: owlctl ${command}`, `여기서는: owlctl ${command}`],
     pair: (value: string) => [
       `Expected SERVICE=NUMBER such as web=3, got ${JSON.stringify(value)}.`,
       `web=3 같은 서비스=숫자여야 하는데 ${JSON.stringify(value)}입니다.`,

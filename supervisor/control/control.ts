@@ -3,10 +3,8 @@
 
 import type {
   Changed,
-  DeployRequest,
   EventsQuery,
   Killed,
-  ListedRelease,
   LogLine,
   OwlEvent,
   PreflightLine,
@@ -22,6 +20,7 @@ import type {
   UpdateRequest,
   Why,
 } from "../../config/control-api.ts";
+import type { DeployRequest, ListedRelease, RunLine, RunRequest } from "../../config/deploy-api.ts";
 import type { Text } from "../core/text/text.ts";
 
 /** Query of GET /v1/logs. `target` null: every instance. */
@@ -80,6 +79,8 @@ export interface Control {
   planDeploy(request: DeployRequest, text: Text): Promise<RolloutPlan>;
   /** The newest first. */
   ownReleases(): Promise<readonly ListedRelease[]>;
+  /** Runs a program once; it ends when the signal aborts. */
+  run(request: RunRequest, signal: AbortSignal): Promise<AsyncIterable<RunLine>>;
   preflight(text: Text): Promise<readonly PreflightLine[]>;
   config(): Promise<ShownConfig>;
   /** Resolves when it is decided; owld lets go of everything and exits 75 right after. */

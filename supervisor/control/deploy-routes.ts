@@ -1,6 +1,6 @@
-// Routes of deploys: releases of a team's own code.
+// Routes about a team's own code: its releases, and programs run once in a service's environment.
 
-import { json, type Route } from "./route.ts";
+import { json, lines, type Route } from "./route.ts";
 import * as shapes from "./schemas.ts";
 
 export const DEPLOY_ROUTES: readonly Route[] = [
@@ -29,5 +29,14 @@ export const DEPLOY_ROUTES: readonly Route[] = [
     summary: "Releases of own code that lie here, newest first",
     answer: { status: 200, name: "ListedReleases", shape: shapes.listedRelease.array() },
     run: async ({ control }) => json(200, await control.ownReleases()),
+  },
+  {
+    method: "POST",
+    path: "/v1/run",
+    id: "run",
+    summary: "Runs a program in a service's environment, once, as long as the answer is read",
+    body: shapes.runRequest,
+    answer: { status: 200, name: "RunLine", shape: shapes.runLine, lines: true },
+    run: async ({ control, body, signal }) => lines(await control.run(shapes.runRequest.parse(body), signal)),
   },
 ];

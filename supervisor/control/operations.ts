@@ -20,6 +20,7 @@ import { createGate } from "./gate.ts";
 import { createInquiries } from "./inquiries.ts";
 import { createReloadControl } from "./reload.ts";
 import { createRolloutControl } from "./rollouts.ts";
+import { createRunControl } from "./run.ts";
 import { createServiceControl } from "./services.ts";
 
 interface OperationParts {
@@ -65,10 +66,11 @@ export function createOperations(parts: OperationParts): Operations {
   const clearance = createClearance(preflight, ground.journal, ground.record);
   const common = { ...ground, ...parts, gate, planner, clearance, connectionLimit, wake };
   const rollouts = createRolloutControl(common);
+  const oneOff = createOneOffs(ground);
   const deploys = createDeploys({
     ...common,
     releases: createOwnReleases(ground.paths.ownReleases, () => parts.config().deploy.sizeBytes),
-    oneOff: createOneOffs(ground),
+    oneOff,
   });
   return {
     planner,
@@ -80,6 +82,7 @@ export function createOperations(parts: OperationParts): Operations {
     control: {
       ...rollouts,
       ...deploys.control,
+      ...createRunControl({ ...common, oneOff, release: () => ground.folder.running.version }),
       ...createServiceControl(common),
       ...createReloadControl({ ...common, rollouts }),
       ...createInquiries({

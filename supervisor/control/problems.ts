@@ -40,7 +40,7 @@ export function toProblem(caught: unknown, text: Text): Problem {
     };
   }
   const { sentence, next } = wordsOf(caught, text);
-  const refused = /^(release|update|rollback|copy|deploy)\./.test(caught.code) ? 409 : null;
+  const refused = /^(release|update|rollback|copy|deploy|run)\./.test(caught.code) ? 409 : null;
   const status = STATUS[caught.code] ?? ENDINGS.find(([ending]) => caught.code.endsWith(ending))?.[1] ?? refused ?? 500;
   return {
     type: `urn:owl:problem:${caught.code}`,

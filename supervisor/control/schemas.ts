@@ -5,6 +5,7 @@ import { z } from "zod";
 import { JOB_KINDS } from "../../config/config.ts";
 import type * as api from "../../config/control-api.ts";
 import { INSTANCE_STATES, ROLLOUT_KINDS, ROLLOUT_STATES, SUPERVISOR_STATES } from "../../config/control-api.ts";
+import type * as deploys from "../../config/deploy-api.ts";
 
 const count = z.int().min(0);
 const time = z.iso.datetime().describe("UTC, ISO 8601");
@@ -181,7 +182,7 @@ export const staged: z.ZodType<api.StagedAnswer> = z.object({
 });
 export const rollbackRequest = z.strictObject({ version: z.string().nullish() });
 
-export const deployRequest: z.ZodType<api.DeployRequest> = z
+export const deployRequest: z.ZodType<deploys.DeployRequest> = z
   .strictObject({
     services: z.array(z.string()).optional().describe("empty or absent: all of a team's own"),
     path: z.string().startsWith("/").optional().describe("directory or archive on owld's machine, absolute"),
@@ -199,7 +200,25 @@ export const deployRequest: z.ZodType<api.DeployRequest> = z
     "takes one of path, ref, release",
   );
 
-export const listedRelease: z.ZodType<api.ListedRelease> = z.object({
+export const runRequest: z.ZodType<deploys.RunRequest> = z.strictObject({
+  target: z.string().describe("a service; with inInstance an instance too"),
+  command: z.array(z.string()).min(1).max(1_000),
+  inInstance: z.boolean().optional(),
+});
+export const runLine: z.ZodType<deploys.RunLine> = z.union([
+  z.object({ stream: z.enum(["stdout", "stderr"]), text: z.string() }),
+  z
+    .object({
+      exit: z.object({
+        code: z.int().nullable(),
+        signal: z.string().nullable(),
+        cause: z.enum(["aborted", "late"]).nullable(),
+      }),
+    })
+    .describe("the last line"),
+]);
+
+export const listedRelease: z.ZodType<deploys.ListedRelease> = z.object({
   id: z.string(),
   madeAt: time,
   from: z.string().describe("what it was made of"),

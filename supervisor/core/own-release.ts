@@ -3,7 +3,7 @@
 
 import { posix } from "node:path";
 import type { Config, ServiceConfig } from "../../config/config.ts";
-import type { OwnRelease } from "../../config/control-api.ts";
+import type { OwnRelease } from "../../config/deploy-api.ts";
 
 /** Service -> the release in force for it. A service that is not in it runs from its source. */
 export type Releases = Readonly<Record<string, string>>;

@@ -177,6 +177,7 @@ export function createFakeControl(): FakeControl {
     deploy: async () => byId("r-1"),
     planDeploy: async () => plan,
     ownReleases: async () => [],
+    run: async () => (async function* () {})(),
     rollback: async () => byId("r-1"),
     planRollback: async () => plan,
     planRestart: async () => plan,

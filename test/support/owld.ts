@@ -41,6 +41,8 @@ export interface Owld {
   readonly child: ChildProcess;
   readonly exited: Promise<OwldExit>;
   ask<T>(method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly body: T }>;
+  /** The whole answer, one object a line. */
+  lines(method: string, path: string, body?: unknown): Promise<readonly unknown[]>;
   /** The whole answer as text. */
   text(path: string): Promise<string>;
   status(): Promise<Status>;
@@ -124,6 +126,13 @@ function createOwld(child: ChildProcess, exited: Promise<OwldExit>, socketPath: 
     child,
     exited,
     ask,
+    async lines(method, path, body) {
+      const { text } = await raw(method, path, body);
+      return text
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => JSON.parse(line) as unknown);
+    },
     text: async (path) => (await raw("GET", path)).text,
     status,
     async until(holds) {

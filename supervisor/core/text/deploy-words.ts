@@ -155,3 +155,33 @@ export const recordedDeploys = {
     `먼저 \`before\` 명령 ${count}개를 그 안에서 실행하며, 실패하면 아무것도 바꾸지 않습니다.`,
   ],
 } satisfies Catalogue;
+
+export const refusedRuns = {
+  bundled: (service: string) => ({
+    sentence: [
+      `${service} is part of Owl: programs are run in your own services only.`,
+      `${service}은(는) Owl의 일부입니다. 자체 서비스에서만 프로그램을 실행할 수 있습니다.`,
+    ],
+    next: ["Look at it: owlctl status, owlctl logs", "확인: owlctl status, owlctl logs"],
+  }),
+  noneReady: (service: string) => ({
+    sentence: [`No instance of ${service} is ready.`, `준비된 ${service} 인스턴스가 없습니다.`],
+    next: [`Beside them: owlctl run ${service} -- COMMAND`, `따로 실행: owlctl run ${service} -- 명령`],
+  }),
+  tooMany: (most: number) => ({
+    sentence: [`${most} programs run already.`, `이미 프로그램 ${most}개가 실행 중입니다.`],
+    next: ["Wait until one has ended.", "하나가 끝날 때까지 기다리십시오."],
+  }),
+} satisfies Catalogue;
+
+export const recordedRuns = {
+  started: (id: string, service: string, command: string) => [
+    `${id} runs in the environment of ${service}: ${command}`,
+    `${id}을(를) ${service}의 환경에서 실행합니다: ${command}`,
+  ],
+  ended: (id: string, how: string) => [`${id} has ended (${how}).`, `${id}이(가) 끝났습니다(${how}).`],
+  cause: {
+    aborted: ["whoever asked for it has left", "요청한 쪽이 떠남"],
+    late: ["its hour is over", "한 시간이 지남"],
+  },
+} satisfies Catalogue;

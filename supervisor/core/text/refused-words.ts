@@ -2,7 +2,7 @@
 
 import type { Catalogue } from "../../../config/text.ts";
 import { backupWords } from "./backup-words.ts";
-import { refusedDeploys } from "./deploy-words.ts";
+import { refusedDeploys, refusedRuns } from "./deploy-words.ts";
 import { releaseWords } from "./release-words.ts";
 
 const ALL_ROUTES = ["All routes: GET /v1/openapi.json", "모든 경로: GET /v1/openapi.json"] as const;
@@ -129,6 +129,7 @@ export const refusedWords = {
   },
   release: releaseWords,
   deploy: refusedDeploys,
+  run: refusedRuns,
   update: {
     overlap: (reasons: string) => ({
       sentence: [

@@ -1,5 +1,5 @@
 // The commands of `before`: run in a new release, one after another, before anything of it starts.
-// Invariant: each has its time, all it says is in the log `before-N` and told as it comes; one that fails ends all.
+// Invariant: each has its time, all it says is in the log `owl.before-N` and told as it comes; one that fails ends all.
 
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
@@ -12,8 +12,8 @@ import { instanceEnv } from "../../instances/launch.ts";
 import type { OneOff } from "../../ports.ts";
 import { isStranger, lend, takeBack } from "./lending.ts";
 
-/** Instances of this name are `before`'s. */
-export const BEFORE = "before";
+/** Processes of this name are `before`'s: no service can be called so. */
+export const BEFORE = "owl.before";
 
 interface BeforeParts {
   readonly oneOff: OneOff;

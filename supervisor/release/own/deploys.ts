@@ -8,10 +8,12 @@
 
 import type { Logger } from "pino";
 import type { Config, ServiceConfig } from "../../../config/config.ts";
-import type { DeployRequest, ListedRelease, OwnRelease, Rollout, RolloutPlan } from "../../../config/control-api.ts";
+import type { Rollout, RolloutPlan } from "../../../config/control-api.ts";
+import type { DeployRequest, ListedRelease, OwnRelease } from "../../../config/deploy-api.ts";
 import { asError, OwlError } from "../../../config/errors.ts";
 import type { Clearance } from "../../control/clearance.ts";
 import type { Gate } from "../../control/gate.ts";
+import { ONE_OFF } from "../../control/run.ts";
 import { firstOfShare } from "../../core/confirm.ts";
 import type { Instance } from "../../core/instance.ts";
 import { changedReleases, type Releases } from "../../core/own-release.ts";
@@ -180,7 +182,8 @@ export function createDeploys(parts: DeployParts): Deploys {
     },
     start() {
       for (const left of parts.table.marked(parts.mark))
-        if (left.leader && left.instance.startsWith(`${BEFORE}-`)) parts.table.killGroup(left.identity);
+        if (left.leader && [BEFORE, ONE_OFF].some((name) => left.instance.startsWith(`${name}-`)))
+          parts.table.killGroup(left.identity);
       const running = rollouts.running();
       const isCut = running?.kind === "deploy" && rollouts.facts()?.open === true;
       if (isCut) rollouts.close("failed", record.recorded.deploy.cut);

@@ -4,7 +4,7 @@
 
 import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { OwnRelease } from "../../../config/control-api.ts";
+import type { OwnRelease } from "../../../config/deploy-api.ts";
 import { codeOf, numberOfRelease } from "../../core/own-release.ts";
 import { replaceFile, syncDirectory, syncTree } from "../sync.ts";
 import { readTree, setWritable } from "./tree.ts";

@@ -4,7 +4,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Config, ServiceConfig } from "../../../config/config.ts";
-import type { DeployRequest, OwnRelease } from "../../../config/control-api.ts";
+import type { DeployRequest, OwnRelease } from "../../../config/deploy-api.ts";
 import type { Gate } from "../../control/gate.ts";
 import { changedReleases, type Releases, releaseBefore } from "../../core/own-release.ts";
 import { Refusal } from "../../core/text/refusal.ts";

@@ -3,7 +3,8 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { DeployRequest, ListedRelease, Rollout, RolloutPlan, Status } from "../../../../config/control-api.ts";
+import type { Rollout, RolloutPlan, Status } from "../../../../config/control-api.ts";
+import type { DeployRequest, ListedRelease } from "../../../../config/deploy-api.ts";
 import { steadyLoad } from "../../../support/load.ts";
 import { createOwldHome, type Owld, type OwldHome } from "../../../support/owld.ts";
 import { poll } from "../../../support/poll.ts";
@@ -82,7 +83,7 @@ test("what is deployed serves from its release, and no client notices", async ()
   expect((await clients.stop()).failed).toBe(0);
   expect(await says()).toBe("second 1");
   expect(web(await owld.status())).toMatchObject({ release: "1", ready: 2 });
-  expect(await owld.text("/v1/logs?target=before-1")).toContain("prepared");
+  expect(await owld.text("/v1/logs?target=owl.before-1")).toContain("prepared");
 });
 
 test("a release that exits 3.5 s after it was ready is taken back by itself", async () => {
@@ -120,14 +121,14 @@ test("a command of `before` that fails changes nothing, and says why", async () 
 test("owld killed while `before` runs: the next one says so, nothing is changed, crashes come back by what stood", async () => {
   const path = writeApp("cut", "cut", "", `console.log("busy"); setInterval(() => {}, 1000)`);
   const { id } = await begin({ path });
-  await poll(async () => (await owld.text(`/v1/logs?target=before-4`)).includes("busy"));
+  await poll(async () => (await owld.text(`/v1/logs?target=owl.before-4`)).includes("busy"));
   owld.child.kill("SIGKILL");
   await owld.exited;
   owld = home.start();
   await owld.until(() => true);
   expect(await ended(id)).toMatchObject({ state: "failed", reason: expect.stringContaining("nothing was changed") });
   await poll(() => !existsSync(join(home.home, "own-releases/4")));
-  expect(home.marked().some(({ instance }) => instance.startsWith("before-"))).toBe(false);
+  expect(home.marked().some(({ instance }) => instance.startsWith("owl.before-"))).toBe(false);
   const [first] = web(await owld.until(({ state }) => state === "steady"))?.instances ?? [];
   process.kill(first?.pid ?? 0, "SIGKILL");
   await owld.until((now) => now.state === "steady" && ids(now)?.includes(first?.id ?? "") === false);
@@ -165,6 +166,16 @@ test("a share that stands goes on to everybody; a client keeps its side meanwhil
   }
   expect(await ended(id)).toMatchObject({ state: "succeeded" });
   expect(await says()).toBe("good 6");
+});
+
+test("a program runs once in the release's environment, and its end is told", async () => {
+  const asked = await owld.ask<unknown>("POST", "/v1/run", { target: "jobs", command: ["true"] });
+  expect(asked.status).toBe(404);
+  const response = await owld.lines("POST", "/v1/run", {
+    target: "web",
+    command: ["sh", "-c", "echo $OWL_RELEASE; exit 7"],
+  });
+  expect(response).toEqual([{ stream: "stdout", text: "6\n" }, { exit: { code: 7, signal: null, cause: null } }]);
 });
 
 test("rollback goes to the one that stood before, and only so many are kept", async () => {

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import type { Config } from "../../../../config/config.ts";
-import type { OwnRelease } from "../../../../config/control-api.ts";
+import type { OwnRelease } from "../../../../config/deploy-api.ts";
 import {
   changedReleases,
   outdatedReleases,
