@@ -273,6 +273,7 @@ test("a run that waits is stopped like any other, and one whose owner chose so f
   await reached(id, "waiting");
   expect((await web.call("POST", `/api/playbook-runs/${id}/stop`)).status).toBe(202);
   await reached(id, "stopped");
+  calls.length = 0;
   const failing = await killedIn("/write", step, "fail");
   const run = await reached(failing, "failed");
   expect(run).toMatchObject({ stoppedAtStep: "step" });
