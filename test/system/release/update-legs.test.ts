@@ -169,7 +169,10 @@ test(
       const row = await caller.insist("GET", `/api/turns/${turn.turnId}`, {}, giveUpAt);
       if (textOf(row.body, "text").startsWith(MARK)) newer.push(turn);
       const asked = model.seen.get(turn.text);
-      if ((asked?.firstAt.length ?? 0) > 1 || (asked?.followUps ?? 0) > 1) wrong.push(["run twice", turn, asked]);
+      // One that did not fit the budget of a stop is asked again by whoever it was handed over to.
+      const mayGoOn = turn.lengthMs > FINISH_MS - 3_000;
+      if (!mayGoOn && ((asked?.firstAt.length ?? 0) > 1 || (asked?.followUps ?? 0) > 1))
+        wrong.push(["run twice", turn, asked]);
       if (turn.state === "answered") {
         const whole = turn.wanted === "42" ? turn.answer.includes("42") : turn.answer.trim() === turn.wanted;
         if (!whole) wrong.push(["not the whole answer", turn]);
@@ -186,8 +189,8 @@ test(
     }
     for (const run of runs.records) {
       if (run.state === "") wrong.push(["a run never ended", run]);
-      if (run.state !== "done" && run.message === "") wrong.push(["a run failed without a message", run]);
-      for (const step of ["call", "ticket", "last"])
+      if (run.state === "failed" && run.message === "") wrong.push(["a run failed without a message", run]);
+      for (const step of ["ticket", "last"])
         if ((tools.calls.get(`${run.tag}.${step}`)?.length ?? 0) > 1)
           wrong.push(["a tool was called twice", step, run]);
       if ((mail.mails.get(`${run.tag}.mail`) ?? 0) > 1) wrong.push(["a mail was sent twice", run]);
