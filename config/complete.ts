@@ -49,7 +49,7 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
     stalledAfterMs: raw.heartbeat?.stalledAfter ?? DEFAULTS.heartbeat.stalledAfterMs,
   };
   const retention = completeRetention(raw.retention);
-  const proxy = completeProxy(raw.proxy, overrides, read.folder);
+  const proxy = completeProxy(raw.proxy, overrides, read, home);
   const bundled = raw.services === undefined;
   const language = environmentLanguage(context.env);
 
@@ -265,10 +265,11 @@ function checkOwn(raw: OwlYaml, context: CompleteContext): void {
   }
 }
 
-function completeProxy(raw: OwlYaml["proxy"], overrides: Overrides, folder: string): ProxyConfig {
-  const [first, ...others] = raw?.listen ?? [DEFAULTS.listen];
+function completeProxy(raw: OwlYaml["proxy"], overrides: Overrides, read: Reading, home: string): ProxyConfig {
+  const usual = raw?.tls?.acme === undefined ? DEFAULTS.listen : DEFAULTS.acme.listen;
+  const [first, ...others] = raw?.listen ?? [usual];
   const listen: ListenAddress[] = [
-    { host: first?.host ?? DEFAULTS.listen.host, port: overrides.port ?? first?.port ?? DEFAULTS.listen.port },
+    { host: first?.host ?? usual.host, port: overrides.port ?? first?.port ?? usual.port },
     ...others,
   ];
   return {
@@ -277,15 +278,7 @@ function completeProxy(raw: OwlYaml["proxy"], overrides: Overrides, folder: stri
     connectTimeoutMs: raw?.connectTimeout ?? DEFAULTS.proxy.connectTimeoutMs,
     queueTimeoutMs: raw?.queueTimeout ?? DEFAULTS.proxy.queueTimeoutMs,
     drainTimeoutMs: raw?.drainTimeout ?? DEFAULTS.proxy.drainTimeoutMs,
-    tls:
-      raw?.tls === undefined
-        ? null
-        : {
-            cert: resolve(folder, raw.tls.cert),
-            key: resolve(folder, raw.tls.key),
-            redirectFrom: raw.tls.redirectFrom ?? null,
-            hstsMaxAgeS: raw.tls.hsts === undefined ? DEFAULTS.proxy.hstsMaxAgeS : Math.round(raw.tls.hsts / 1_000),
-          },
+    tls: raw?.tls === undefined ? null : completeTls(raw.tls, listen, read, home),
     limits: {
       headerBytes: raw?.limits?.header ?? DEFAULTS.limits.headerBytes,
       headerTimeoutMs: raw?.limits?.headerTimeout ?? DEFAULTS.limits.headerTimeoutMs,
@@ -298,5 +291,43 @@ function completeProxy(raw: OwlYaml["proxy"], overrides: Overrides, folder: stri
     metrics: raw?.metrics ?? null,
     trust: raw?.trust ?? [],
     accessLog: raw?.accessLog ?? false,
+  };
+}
+
+type RawTls = NonNullable<NonNullable<OwlYaml["proxy"]>["tls"]>;
+
+function completeTls(
+  raw: RawTls,
+  listen: readonly ListenAddress[],
+  { folder, say }: Reading,
+  home: string,
+): ProxyConfig["tls"] {
+  const { acme, cert, key, redirectFrom, hsts } = raw;
+  const at = ["proxy", "tls"];
+  if (acme === undefined && (cert === undefined || key === undefined))
+    say(at, "proxy.tls needs cert and key, or acme: {domains: [owl.example.org], email: admin@example.org}");
+  if (acme !== undefined && (cert !== undefined || key !== undefined))
+    say(at, "proxy.tls has cert and key of a certificate of its own, or acme; not both");
+  if (acme !== undefined && acme.dns === undefined && acme.domains.some((name) => name.startsWith("*.")))
+    say([...at, "acme", "domains"], "proxy.tls.acme.domains: a wildcard needs proxy.tls.acme.dns.command");
+  if (acme?.directory !== undefined && URL.parse(acme.directory)?.protocol !== "https:")
+    say([...at, "acme", "directory"], "proxy.tls.acme.directory: expected a URL beginning with https://");
+  const served = homePaths(home).certificate;
+  // Whoever serves the web's own port is asked at its plain one too.
+  const usual = acme !== undefined && listen[0]?.port === DEFAULTS.acme.listen.port ? DEFAULTS.acme.redirectFrom : null;
+  return {
+    cert: acme !== undefined || cert === undefined ? served : resolve(folder, cert),
+    key: acme !== undefined || key === undefined ? served : resolve(folder, key),
+    acme:
+      acme === undefined
+        ? null
+        : {
+            domains: [...new Set(acme.domains)],
+            email: acme.email,
+            directory: acme.directory ?? DEFAULTS.acme.directory,
+            dnsCommand: acme.dns?.command ?? null,
+          },
+    redirectFrom: redirectFrom ?? usual,
+    hstsMaxAgeS: hsts === undefined ? DEFAULTS.proxy.hstsMaxAgeS : Math.round(hsts / 1_000),
   };
 }

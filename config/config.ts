@@ -56,8 +56,11 @@ export interface ProxyConfig {
   readonly queueTimeoutMs: number;
   readonly drainTimeoutMs: number;
   readonly tls: {
+    /** One file holds both where the certificate is ordered. */
     readonly cert: string;
     readonly key: string;
+    /** Whom the certificate is ordered from; null: it is one of one's own. */
+    readonly acme: AcmeConfig | null;
     readonly redirectFrom: ListenAddress | null;
     readonly hstsMaxAgeS: number;
   } | null;
@@ -67,6 +70,15 @@ export interface ProxyConfig {
   /** CIDR networks whose X-Forwarded-* and X-Request-Id are believed. */
   readonly trust: readonly string[];
   readonly accessLog: boolean;
+}
+
+export interface AcmeConfig {
+  /** In lower case; `*.` at the beginning of a wildcard. */
+  readonly domains: readonly string[];
+  readonly email: string;
+  readonly directory: string;
+  /** Called with `add` or `remove`, the record's name and its text; null: names are shown to be ours by the proxy. */
+  readonly dnsCommand: readonly string[] | null;
 }
 
 export interface ListenAddress {

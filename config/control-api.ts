@@ -1,6 +1,7 @@
 // What owld serves on its control socket and owlctl reads. Names are fixed by interface.md: add, never rename.
 // Everything is JSON; streams are one object a line (application/x-ndjson).
 
+import type { CertificateStatus } from "./certificate-status.ts";
 import type { JobKind } from "./config.ts";
 
 export const INSTANCE_STATES = ["starting", "ready", "unhealthy", "draining", "stopping", "backoff", "exited"] as const;
@@ -27,6 +28,8 @@ export interface Status {
     readonly requests: number;
     readonly retries: number;
     readonly failures: number;
+    /** null: no TLS. Absent: an older owld. */
+    readonly certificate?: CertificateStatus | null;
   };
   readonly services: readonly ServiceStatus[];
   readonly connections: ConnectionsStatus | null;

@@ -6,6 +6,12 @@ const DAY_MS = 86_400_000;
 
 export const DEFAULTS = {
   listen: { host: "127.0.0.1", port: 8080 },
+  acme: {
+    directory: "https://acme-v02.api.letsencrypt.org/directory",
+    /** Where an authority looks, and browsers too. */
+    listen: { host: "0.0.0.0", port: 443 },
+    redirectFrom: { host: "0.0.0.0", port: 80 },
+  },
   proxy: {
     processes: 1,
     connectTimeoutMs: 500,

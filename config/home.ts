@@ -12,6 +12,10 @@ export interface HomePaths {
   /** SQLite of the supervisor. */
   readonly state: string;
   readonly stateFile: string;
+  /** Ordered certificates and the keys of accounts at authorities; mode 0700. */
+  readonly certificates: string;
+  /** What the proxy serves by: the certificate's chain and its key in one file, 0600. */
+  readonly certificate: string;
   readonly postgres: string;
   readonly postgresData: string;
   readonly releases: string;
@@ -28,6 +32,7 @@ export function homePaths(home: string): HomePaths {
   const run = join(home, "run");
   const state = join(home, "state");
   const postgres = join(home, "postgres");
+  const certificates = join(home, "certificates");
   return {
     home,
     run,
@@ -35,6 +40,8 @@ export function homePaths(home: string): HomePaths {
     logs: join(home, "logs"),
     state,
     stateFile: join(state, "owl.sqlite"),
+    certificates,
+    certificate: join(certificates, "certificate.pem"),
     postgres,
     postgresData: join(postgres, "data"),
     releases: join(home, "releases"),

@@ -144,6 +144,14 @@ export function argv(example: string) {
   );
 }
 
+/** A name that a certificate can have. */
+export const domain = leaf("a domain such as owl.example.org or *.example.org", { type: "string" }, (raw) => {
+  const name = typeof raw === "string" ? raw.trim().toLowerCase() : "";
+  const labels = name.replace(/^\*\./, "").split(".");
+  const fits = labels.length > 1 && name.length <= 253 && labels.every((label) => /^[a-z0-9-]{1,63}$/.test(label));
+  return fits && isIP(name) === 0 ? { value: name } : null;
+});
+
 /** `host:port` or `[v6]:port`; null when it is neither. */
 function parseListen(raw: string): ListenAddress | null {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(raw.trim());

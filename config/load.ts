@@ -73,7 +73,7 @@ export function loadConfig(request: LoadRequest): Config {
   );
   // No problem: a proxy that runs keeps its certificate, and an owld that will not start supervises nothing.
   for (const key of ["cert", "key"] as const) {
-    const path = config.proxy.tls?.[key];
+    const path = config.proxy.tls?.acme === null ? config.proxy.tls[key] : undefined;
     if (path !== undefined && !existsSync(path))
       warnings.push(`${positions.of(["proxy", "tls", key])}: proxy.tls.${key}: there is no file ${path}`);
   }

@@ -51,7 +51,14 @@ interface ProxyShare {
 export interface RoutingTable {
   readonly version: number;
   readonly routes: readonly ProxyRoute[];
+  /** While a certificate is being ordered. */
+  readonly challenges?: readonly Challenge[];
 }
+
+/** How a certificate authority is shown that a name is ours: by a file on the plain port, or by a certificate (with its key). */
+export type Challenge =
+  | { readonly kind: "http"; readonly token: string; readonly answer: string }
+  | { readonly kind: "alpn"; readonly host: string; readonly pem: string };
 
 export type ToProxy =
   | { readonly type: "table"; readonly table: RoutingTable }

@@ -4,6 +4,7 @@
 import { z } from "zod";
 import {
   argv,
+  domain,
   duration,
   flag,
   kept,
@@ -26,7 +27,16 @@ import { describeSchema } from "./meanings.ts";
 
 const path = text("a path");
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH"] as const;
+/** What one certificate names at most; an authority takes each of them in turn. */
+const MOST_DOMAINS = 25;
 const SECRET = "a text, ${NAME} of the environment, or file:PATH";
+
+const acme = z.strictObject({
+  domains: z.array(domain).min(1).max(MOST_DOMAINS),
+  email: text("a mail address"),
+  directory: text("the https:// address of an ACME directory").optional(),
+  dns: z.strictObject({ command: argv("[/etc/owl/dns-hook]") }).optional(),
+});
 
 const proxy = z
   .strictObject({
@@ -35,7 +45,7 @@ const proxy = z
     connectTimeout: duration,
     queueTimeout: duration,
     drainTimeout: duration,
-    tls: z.strictObject({ cert: path, key: path, redirectFrom: listenAddress.optional(), hsts: duration.optional() }),
+    tls: z.strictObject({ cert: path, key: path, acme, redirectFrom: listenAddress, hsts: duration }).partial(),
     limits: z
       .strictObject({
         header: size,

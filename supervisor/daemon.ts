@@ -28,6 +28,7 @@ import { freePort } from "./process/free-port.ts";
 import { createHealthProbe } from "./process/health-probe.ts";
 import { createInstanceLogs } from "./process/log-file.ts";
 import { createUsageSampler } from "./process/usage.ts";
+import { createCertificates } from "./proxies/certificates/certificates.ts";
 import { createProxySet } from "./proxies/set.ts";
 import { createComparison, freshCounters } from "./rollouts/comparison.ts";
 import { createRolloutRunner } from "./rollouts/record.ts";
@@ -90,11 +91,13 @@ export function createDaemon(parts: DaemonParts) {
     config: () => config().proxy,
     listenFds: parts.listenFds,
   });
+  const certificates = createCertificates({ ...parts, ...ground, proxies, config: () => config().proxy });
   const living = () => new Set(book.all().map(({ id }) => id));
   const logs = createInstanceLogs({ directory: paths.logs, clock, living, dropped: createLogDrops(ground) });
   const refreshCounters = () => freshCounters(clock, proxies);
   /** What most of the following needs; each names what it takes. */
-  const house = { ...parts, ground, ...ground, config, app, database, backups, proxies, logs, refreshCounters };
+  const cared = { database, backups, proxies, certificates };
+  const house = { ...parts, ground, ...ground, config, app, ...cared, logs, refreshCounters };
   const routing = createRouting({
     ...house,
     acknowledged: wake,
@@ -178,8 +181,7 @@ export function createDaemon(parts: DaemonParts) {
     listening: proxies.listening,
     ownPids: () => new Set([process.pid, ...proxies.processes().map(({ pid }) => pid)]),
     largestInstanceBytes: () => ground.measures.largestRssBytes(config().services.map(({ name }) => name)),
-    cwd: process.cwd(),
-    codeRoot: CODE_ROOT,
+    ...{ cwd: process.cwd(), codeRoot: CODE_ROOT },
   });
   const operations = createOperations({ ...lived, supervisor, preflight });
   const updating = createUpdateService({

@@ -7,6 +7,7 @@ import { EXIT } from "../config/control-api.ts";
 import { asError, OwlError } from "../config/errors.ts";
 import { homePaths } from "../config/home.ts";
 import { CODE_ROOT, loadConfig, readConfigText } from "../config/load.ts";
+import { listenAddresses } from "../config/proxy-feed.ts";
 import { systemClock } from "../config/system-time.ts";
 import { createDaemon } from "./daemon.ts";
 import { createLog } from "./observe/log.ts";
@@ -44,8 +45,10 @@ async function run(): Promise<number> {
   const lock = takeOwnerLock(paths.state, process.pid);
   const log = createLog(environment);
   const notify = createSystemdNotify({ systemd, clock: systemClock, log });
-  const activated = matchListeners(config.proxy.listen, inherited);
-  if (inherited.length > 0 && activated.missing.length > 0) {
+  const activated = matchListeners(listenAddresses(config.proxy), inherited);
+  // One of an older installation does not open the address that only redirects.
+  const isWhole = activated.descriptors.slice(0, config.proxy.listen.length).every((fd) => fd !== null);
+  if (inherited.length > 0 && !isWhole) {
     log.warn(
       { missing: activated.missing },
       "owl.socket does not open every address of proxy.listen: owld opens them itself",
@@ -65,7 +68,7 @@ async function run(): Promise<number> {
     log,
     version,
     adminPassword,
-    listenFds: activated.missing.length > 0 ? [] : activated.descriptors.filter((fd) => fd !== null),
+    listenFds: isWhole ? activated.descriptors.filter((fd) => fd !== null) : [],
     isSupervised: systemd.notifySocket !== null,
     reexec: () => ending.resolve("reexec"),
     beat: notify.beat,

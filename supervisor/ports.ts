@@ -3,7 +3,7 @@
 
 import type { Config, HealthCheck, JobKind, ProxyConfig } from "../config/config.ts";
 import type { LogLine, PreflightLine, Rollout, Status, WorkerStatus } from "../config/control-api.ts";
-import type { ProxyCounters, RoutingTable } from "../config/proxy-feed.ts";
+import type { Challenge, ProxyCounters, RoutingTable } from "../config/proxy-feed.ts";
 import type { MonotonicMs, WallMs } from "../config/time.ts";
 import type { Text } from "./core/text/text.ts";
 
@@ -153,6 +153,8 @@ export interface HealthProbe {
 export interface ProxySet {
   /** Sends the table to all; resolves when every living proxy process acknowledged this or a later version. */
   publish(table: RoutingTable): Promise<void>;
+  /** What a certificate authority asks for from now on; resolves when every living process would answer so. */
+  challenge(challenges: readonly Challenge[]): Promise<void>;
   /** Resolves when that upstream has no request in flight in any proxy process (streams and tunnels not counted), or aborted. */
   idle(upstream: string, signal: AbortSignal): Promise<void>;
   /** Ends its event streams and tunnels, spread over some seconds. */

@@ -7,6 +7,7 @@ import { execa } from "execa";
 import { EXIT, type Status } from "../../config/control-api.ts";
 import { OwlError } from "../../config/errors.ts";
 import { CODE_ROOT, loadConfig } from "../../config/load.ts";
+import { listenAddresses } from "../../config/proxy-feed.ts";
 import { stopChain } from "../../config/relations.ts";
 import { createClient } from "../client.ts";
 import type { CommandDeps } from "../deps.ts";
@@ -103,7 +104,7 @@ async function gather(options: Options, deps: CommandDeps): Promise<InstallFacts
       sysusers: await template("sysusers.conf"),
       tmpfiles: await template("tmpfiles.conf"),
     },
-    listen: present ? config.proxy.listen : [{ host: "0.0.0.0", port: 8080 }],
+    listen: present ? listenAddresses(config.proxy) : [{ host: "0.0.0.0", port: 8080 }],
     stopMs: stopChain(config).totalMs,
     start: options.start,
   };

@@ -108,7 +108,7 @@ export function renderService(template: string, stopMs: number): string {
   return template.replace(/^TimeoutStopSec=.*$/m, `TimeoutStopSec=${Math.ceil(stopMs / 1_000)}s`);
 }
 
-/** The socket unit with one ListenStream per address of proxy.listen. */
+/** The socket unit with one ListenStream per address of proxy.listen, and one for the redirect. */
 export function renderSocket(template: string, listen: readonly ListenAddress[]): string {
   const lines = listen.map(({ host, port }) => {
     const numeric = host === "localhost" ? "127.0.0.1" : host;

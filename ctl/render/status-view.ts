@@ -28,6 +28,7 @@ export function statusLines(status: Status, context: StatusContext): string[] {
   const lines = [
     `${paint("owl", "bold")} ${status.version}  ${paint(text.states[status.state], stateColour(status.state))}  ${t.pid} ${status.pid}  ${t.up} ${up}  ${t.release} ${status.release.version}`,
     proxyLine(status, context),
+    ...certificateLines(status, context),
     "",
     ...serviceLines(status.services, context),
   ];
@@ -81,6 +82,16 @@ function proxyLine(status: Status, { text, paint }: StatusContext): string {
   const { proxy } = status;
   const processes = proxy.processes.map((one) => `${one.id} ${one.state} (${text.status.pid} ${one.pid})`).join(", ");
   return `${paint(text.status.proxy, "bold")}  ${proxy.listen.join(", ") || "-"}  ${processes}  ${text.status.proxyFigures(proxy)}`;
+}
+
+function certificateLines(status: Status, { text: { status: t }, paint }: StatusContext): string[] {
+  const certificate = status.proxy.certificate ?? null;
+  if (certificate === null) return [];
+  const { standIn, until, renewal } = certificate;
+  const day = (at: string): string => at.slice(0, 16).replace("T", " ");
+  const said = until === null ? t.certificateUnusable : standIn ? t.certificateStandIn : t.certificateUntil(day(until));
+  const next = renewal === null ? "" : t.certificateNext(day(renewal.nextAt));
+  return [`${paint(t.certificate, "bold")}  ${said}${next}`];
 }
 
 function serviceLines(services: readonly ServiceStatus[], context: StatusContext): string[] {

@@ -85,6 +85,11 @@ export const words = {
       `${p.inFlight} in flight, ${p.requests} requests, ${p.retries} retried, ${p.failures} failed`,
       `처리 중 ${p.inFlight}, 요청 ${p.requests}, 재시도 ${p.retries}, 실패 ${p.failures}`,
     ],
+    certificate: ["certificate", "인증서"],
+    certificateStandIn: ["self-made, until the authority's is there", "직접 만든 것, 인증 기관의 것을 기다림"],
+    certificateUnusable: ["cannot be used", "쓸 수 없음"],
+    certificateUntil: (until: string) => [`until ${until}`, `${until}까지`],
+    certificateNext: (next: string) => [`, ordered again ${next}`, `, ${next}에 다시 받음`],
     columns: {
       service: ["SERVICE", "서비스"],
       instance: ["INSTANCE", "인스턴스"],

@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
 import type { HomePaths } from "../../config/home.ts";
 import { shownConfig } from "../../config/shown.ts";
-import { isServing } from "../core/instance.ts";
+import { isServing, PROXY } from "../core/instance.ts";
 import type { Preflight } from "../ports.ts";
 import type { Journal } from "../rollouts/journal.ts";
 import type { Control } from "./control.ts";
@@ -31,7 +31,7 @@ export function createInquiries(parts: InquiryParts): Inquiries {
     events: async (query, signal) => eventStream(parts.journal, query, signal),
     async logs({ target, ...rest }, signal) {
       const known = [...new Set([...logged(), ...book.all().map(({ id }) => id)])];
-      const isService = target !== null && (serviceNames().includes(target) || target === "proxy");
+      const isService = target !== null && (serviceNames().includes(target) || target === PROXY);
       const instances = known.filter(
         (id) => target === null || id === target || (isService && id.replace(/-\d+$/, "") === target),
       );
@@ -39,7 +39,7 @@ export function createInquiries(parts: InquiryParts): Inquiries {
         throw unknownInstance(target, [...serviceNames(), ...known]);
       return parts.logs.read({ ...rest, instances }, signal);
     },
-    why: async (target, text) => await explain(parts, target, serviceNames(), text),
+    why: async (target, text) => await explain(parts, target, [...serviceNames(), PROXY], text),
     preflight: (text) => parts.preflight.run(text),
     config: async () => ({ file: parts.config().file, config: shownConfig(parts.config()) }),
     appTarget() {

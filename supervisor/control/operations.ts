@@ -8,6 +8,7 @@ import type { Surroundings } from "../instances/surroundings.ts";
 import type { Supervisor } from "../loop.ts";
 import type { InstanceLogs, Preflight, ProxySet } from "../ports.ts";
 import { createOneOffs } from "../process/one-off.ts";
+import type { CertificateKeeper } from "../proxies/certificates/keeper.ts";
 import { createDeploys, type Deploys } from "../release/own/deploys.ts";
 import { createOwnReleases } from "../release/own/folder.ts";
 import { createPlanner, type Planner } from "../rollouts/planner.ts";
@@ -31,6 +32,7 @@ interface OperationParts {
   readonly instances: Instances;
   readonly rollouts: RolloutRunner;
   readonly definitions: Definitions;
+  readonly certificates: Pick<CertificateKeeper, "renewal">;
   readonly proxies: Pick<ProxySet, "counters" | "settled">;
   readonly surroundings: Surroundings;
   readonly health: HealthWatch;

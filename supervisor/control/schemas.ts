@@ -101,6 +101,15 @@ export const status: z.ZodType<api.Status> = z.object({
     requests: count,
     retries: count,
     failures: count,
+    certificate: z
+      .object({
+        until: time.nullable(),
+        standIn: z.boolean(),
+        renewal: z
+          .object({ domains: z.array(z.string()), nextAt: time, failures: count, why: z.string().nullable() })
+          .nullable(),
+      })
+      .nullish(),
   }),
   services: z.array(
     z.object({

@@ -4,12 +4,13 @@
 import type { AppConfig, Config } from "../../config/config.ts";
 import type { Why, WhyInstance, WorkerStatus } from "../../config/control-api.ts";
 import { type Clock, isoTime } from "../../config/time.ts";
-import type { Instance } from "../core/instance.ts";
+import { type Instance, PROXY } from "../core/instance.ts";
 import { isCrashLooping } from "../core/restart-policy.ts";
 import type { Text } from "../core/text/text.ts";
 import type { InstanceBook } from "../instances/book.ts";
 import type { HealthWatch } from "../instances/health.ts";
 import type { InstanceLogs, MarkedProcess, ProcessTable } from "../ports.ts";
+import type { CertificateKeeper } from "../proxies/certificates/keeper.ts";
 import type { Definitions } from "../state/definitions.ts";
 import { unknownInstance } from "./names.ts";
 
@@ -20,6 +21,7 @@ export interface WhyParts {
   readonly table: ProcessTable;
   readonly logs: InstanceLogs;
   readonly definitions: Pick<Definitions, "notInForce">;
+  readonly certificates: Pick<CertificateKeeper, "renewal">;
   readonly mark: string;
   readonly config: () => Config;
   readonly app: (config: Config) => AppConfig | null;
@@ -100,6 +102,8 @@ function summarize(
   const { why } = text;
   const unread = parts.definitions.notInForce();
   const head = unread === null ? [] : [unread(text)];
+  const order = found.some(({ service }) => service === PROXY) ? parts.certificates.renewal() : null;
+  if (order !== null) head.push(why.order(order.domains.join(", "), order.nextAt, order.failures, order.why));
   const lines = found.map((one) =>
     why.instance(one.id, one.state, one.leaving !== null, one.cause ?? one.replaceCause),
   );

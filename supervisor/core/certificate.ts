@@ -7,6 +7,8 @@ export type CertificateFacts =
   | {
       readonly path: string;
       readonly problem: null;
+      /** Self-made, until the authority's first one is there. */
+      readonly standIn: boolean;
       /** Hosts of routes that it does not name. */
       readonly unnamed: readonly string[];
       readonly fromMs: WallMs;
@@ -19,8 +21,9 @@ export type CertificateFacts =
         | { readonly kind: "unusable"; readonly why: string };
     };
 
-/** So long before its end it is warned of. */
+/** So long before its end it is warned of, or in the last quarter of a short life: renewing has failed by then. */
 const WARN_MS = 14 * 86_400_000;
+const WARN_SHARE = 1 / 4;
 
 interface Judgement {
   readonly verdict: "OK" | "WARN" | "FAIL";
@@ -34,14 +37,15 @@ export function judgeCertificate(facts: CertificateFacts, nowMs: WallMs): Judgem
       problem.kind === "key" ? t.certificate.otherKey(path, problem.key) : t.certificate.unusable(path, problem.why);
     return { verdict: "FAIL", found: said };
   }
-  const { unnamed, fromMs, untilMs } = facts;
+  const { standIn, unnamed, fromMs, untilMs } = facts;
+  if (standIn) return { verdict: "WARN", found: (t) => t.certificate.standIn };
   const day = new Date(untilMs).toISOString().slice(0, 10);
   if (untilMs <= nowMs || fromMs > nowMs)
     return {
       verdict: "FAIL",
       found: (t) => t.certificate.notNow(path, new Date(fromMs).toISOString().slice(0, 10), day),
     };
-  if (untilMs - nowMs <= WARN_MS)
+  if (untilMs - nowMs <= Math.min(WARN_MS, (untilMs - fromMs) * WARN_SHARE))
     return { verdict: "WARN", found: (t) => t.certificate.ends(path, Math.floor((untilMs - nowMs) / 86_400_000), day) };
   if (unnamed.length > 0) return { verdict: "WARN", found: (t) => t.certificate.unnamed(path, unnamed.join(", ")) };
   return { verdict: "OK", found: (t) => t.certificate.good(path, day) };

@@ -38,6 +38,7 @@ export function metricSamples(facts: MetricFacts): readonly Metric[] {
     ...backupMetrics(facts.status),
     ...rolloutMetrics(facts.rollouts),
     ...proxyMetrics(facts.proxy),
+    ...certificateMetrics(facts.status),
     ...upstreamMetrics(facts.proxy),
     ...workMetrics(facts.work),
     counter(
@@ -225,6 +226,18 @@ function proxyMetrics(proxy: ProxyCounters): Metric[] {
     gauge("owl_proxy_connections", "Client connections.", [[{}, proxy.connections]]),
     counter("owl_proxy_refused_total", "Requests refused by the proxy, by reason.", reasons(proxy.refused)),
     counter("owl_proxy_retry_reasons_total", "Why a request was retried, or not.", reasons(proxy.retryReasons)),
+  ];
+}
+
+function certificateMetrics({ proxy: { certificate } }: Status): Metric[] {
+  if (certificate === undefined || certificate === null) return [];
+  const { until, renewal } = certificate;
+  const failures = "Orders of the certificate that failed in a row.";
+  return [
+    ...(until === null
+      ? []
+      : [gauge("owl_certificate_expiry_seconds", "When it ends, in Unix time.", [[{}, Date.parse(until) / 1_000]])]),
+    ...(renewal === null ? [] : [gauge("owl_certificate_order_failures", failures, [[{}, renewal.failures]])]),
   ];
 }
 

@@ -1,5 +1,6 @@
 // What `owlctl status` shows: facts gathered in one go, from memory only, so that it answers in milliseconds.
 
+import type { CertificateStatus } from "../../config/certificate-status.ts";
 import type { Config } from "../../config/config.ts";
 import type {
   BackupStatus,
@@ -20,7 +21,8 @@ import type { Surroundings } from "../instances/surroundings.ts";
 import type { ServiceWishes } from "../instances/wishes.ts";
 import type { ProxySet, Usage } from "../ports.ts";
 import type { Backups } from "../postgres/backups/service.ts";
-import { createCertificateWarning } from "../preflight/certificate.ts";
+import { createCertificateWatch } from "../preflight/certificate.ts";
+import type { CertificateKeeper } from "../proxies/certificates/keeper.ts";
 import type { RolloutRunner } from "../rollouts/record.ts";
 import type { Definitions } from "../state/definitions.ts";
 import type { Foundation } from "../state/foundation.ts";
@@ -29,6 +31,7 @@ interface StatusParts {
   readonly ground: Foundation;
   readonly config: () => Config;
   readonly proxies: Pick<ProxySet, "processes" | "counters" | "listening" | "trouble">;
+  readonly certificates: Pick<CertificateKeeper, "renewal">;
   readonly definitions: Pick<Definitions, "notInForce">;
   readonly surroundings: Surroundings;
   readonly rollouts: RolloutRunner;
@@ -48,7 +51,7 @@ export function createStatusReader(parts: StatusParts): StatusReader {
   const { surroundings } = parts;
   const { running } = parts.ground.folder;
   const startedAt = clock.now();
-  const certificate = createCertificateWarning(clock, parts.config);
+  const certificate = createCertificateWatch(clock, parts.config, parts.certificates.renewal);
   let settled = false;
   const present = () => ({
     ...parts,
@@ -69,7 +72,7 @@ export function createStatusReader(parts: StatusParts): StatusReader {
         ...(unread === null ? [] : [unread]),
         ...warnings.values(),
         ...full,
-        ...certificate(),
+        ...certificate.warnings(),
         ...surroundings.warnings(),
       ];
       return buildStatus({
@@ -84,6 +87,7 @@ export function createStatusReader(parts: StatusParts): StatusReader {
         backup: parts.backups.status(),
         stopping: loop.reach().isStopping(),
         settled,
+        certificate: certificate.status(),
         warnings: all.map((say) => say(text)),
       });
     },
@@ -111,6 +115,7 @@ interface StatusFacts {
   readonly stopping: boolean;
   /** Every service has once had its replicas ready, and the proxy listens. */
   readonly settled: boolean;
+  readonly certificate: CertificateStatus | null;
   readonly warnings: readonly string[];
 }
 
@@ -179,6 +184,7 @@ function proxyStatus(facts: StatusFacts, counters: ProxyCounters): Status["proxy
     requests,
     retries,
     failures,
+    certificate: facts.certificate,
   };
 }
 

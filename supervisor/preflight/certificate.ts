@@ -1,11 +1,12 @@
 // The proxy's certificate as it lies in its files now: does it fit its key, whom does it name, until when does it hold.
 
 import { X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
+import type { CertificateRenewal, CertificateStatus } from "../../config/certificate-status.ts";
 import type { Config } from "../../config/config.ts";
 import { asError } from "../../config/errors.ts";
-import type { Clock } from "../../config/time.ts";
+import { type Clock, isoTime } from "../../config/time.ts";
 import { type CertificateFacts, judgeCertificate } from "../core/certificate.ts";
 import type { Sentence } from "../core/text/text.ts";
 
@@ -13,7 +14,8 @@ const LOOK_MS = 30_000;
 
 /** null: no TLS is asked for. Reads only. */
 export function readCertificate({ proxy: { tls }, services }: Config): CertificateFacts | null {
-  if (tls === null) return null;
+  // Ordered, and nothing served by it yet: the first proxy makes one that stands in.
+  if (tls === null || (tls.acme !== null && !existsSync(tls.cert))) return null;
   const hosts = new Set(
     services.flatMap(({ routes }) => routes.map(({ host }) => host)).filter((host) => host !== "*"),
   );
@@ -25,6 +27,7 @@ export function readCertificate({ proxy: { tls }, services }: Config): Certifica
     return {
       path: tls.cert,
       problem: null,
+      standIn: tls.acme !== null && leaf.verify(leaf.publicKey),
       unnamed: [...hosts].filter((host) => !names(host)),
       fromMs: Date.parse(leaf.validFrom),
       untilMs: Date.parse(leaf.validTo),
@@ -39,16 +42,40 @@ export function readCertificate({ proxy: { tls }, services }: Config): Certifica
   }
 }
 
-/** What `status` warns of; the files are looked at again every half a minute at most. */
-export function createCertificateWarning(clock: Clock, config: () => Config): () => readonly Sentence[] {
+/** What `status` tells and warns of; the files are looked at again every half a minute at most, ordered ones each time. */
+export function createCertificateWatch(
+  clock: Clock,
+  config: () => Config,
+  renewal: () => CertificateRenewal | null,
+): { status(): CertificateStatus | null; warnings(): readonly Sentence[] } {
   let seen: { readonly of: Config; readonly atMs: number; readonly facts: CertificateFacts | null } | null = null;
-  return () => {
+  const look = (): CertificateFacts | null => {
     const of = config();
     const now = clock.monotonicMs();
-    if (seen === null || seen.of !== of || now - seen.atMs >= LOOK_MS)
+    if (seen === null || seen.of !== of || now - seen.atMs >= LOOK_MS || of.proxy.tls?.acme !== null)
       seen = { of, atMs: now, facts: readCertificate(of) };
-    if (seen.facts === null) return [];
-    const { verdict, found } = judgeCertificate(seen.facts, clock.now());
-    return verdict === "OK" ? [] : [({ warnings, preflight }) => warnings.certificate(found(preflight))];
+    return seen.facts;
+  };
+  return {
+    status() {
+      const facts = look();
+      if (facts === null) return null;
+      const usable = facts.problem === null ? facts : null;
+      const until = usable === null ? null : isoTime(usable.untilMs);
+      return { until, standIn: usable?.standIn === true, renewal: renewal() };
+    },
+    warnings() {
+      const facts = look();
+      const failing = renewal();
+      const said: Sentence[] = [];
+      if (failing !== null && failing.failures > 0) {
+        const { domains, failures, why, nextAt } = failing;
+        said.push((t) => t.warnings.renewal(domains.join(", "), failures, why ?? t.recorded.exit.unknown, nextAt));
+      }
+      if (facts === null) return said;
+      const { verdict, found } = judgeCertificate(facts, clock.now());
+      if (verdict !== "OK") said.push(({ warnings, preflight }) => warnings.certificate(found(preflight)));
+      return said;
+    },
   };
 }

@@ -1,7 +1,7 @@
 // The feed to all proxy processes at once: every table goes to each, acknowledgements and counters come from each.
 // Invariant: whoever may still route a request is a member and gets every table; a member goes only with its process.
 
-import type { ProxyCounters, RoutingTable } from "../../config/proxy-feed.ts";
+import type { Challenge, ProxyCounters, RoutingTable } from "../../config/proxy-feed.ts";
 import type { Clock } from "../../config/time.ts";
 import { type Instance, isServing } from "../core/instance.ts";
 import { NO_COUNTERS, retireCounters, sumCounters } from "../core/proxy-sums.ts";
@@ -28,7 +28,7 @@ interface ProxyFeedParts {
   readonly changed: (id: string) => void;
 }
 
-type Shared = "publish" | "idle" | "moveStreams" | "refresh" | "counters" | "tallies" | "listening";
+type Shared = "publish" | "challenge" | "idle" | "moveStreams" | "refresh" | "counters" | "tallies" | "listening";
 
 interface ProxyFeed extends Pick<ProxySet, Shared> {
   /** A process that runs. `mayRoute`: it has a table already. */
@@ -54,6 +54,7 @@ export function createProxyFeed(parts: ProxyFeedParts, configured: readonly stri
   const lifetime = new AbortController();
   let listening = configured;
   let current: RoutingTable | null = null;
+  let challenges: readonly Challenge[] = [];
   let lastVersion = 0;
   let retired = NO_COUNTERS;
   /** Of the last that went. */
@@ -108,6 +109,13 @@ export function createProxyFeed(parts: ProxyFeedParts, configured: readonly stri
     );
   }
 
+  async function publish({ challenges: _, ...table }: RoutingTable): Promise<void> {
+    const version = Math.max(table.version, lastVersion + 1);
+    send({ ...table, version, ...(challenges.length === 0 ? {} : { challenges }) });
+    condition.changed();
+    await condition.until(() => isTaken(version), lifetime.signal);
+  }
+
   return {
     add(id, process, mayRoute) {
       const client: ProxyClient = createProxyClient({
@@ -140,12 +148,7 @@ export function createProxyFeed(parts: ProxyFeedParts, configured: readonly stri
       return current === null || member.client.acknowledged() >= current.version;
     },
     tick(ticks) {
-      for (const member of members.values()) {
-        const seen = member.client.countersSeen();
-        member.silentTicks = seen === member.countersAtTick ? member.silentTicks + 1 : 0;
-        member.countersAtTick = seen;
-        member.client.send({ type: "counters" });
-      }
+      for (const member of members.values()) askForSign(member);
       return [...members].flatMap(([id, { silentTicks }]) => (silentTicks >= ticks ? [id] : []));
     },
     until: (test) => condition.until(test, lifetime.signal),
@@ -154,28 +157,24 @@ export function createProxyFeed(parts: ProxyFeedParts, configured: readonly stri
     listen(addresses) {
       listening = addresses;
     },
-    async publish(table) {
-      const version = Math.max(table.version, lastVersion + 1);
-      send({ ...table, version });
-      await condition.until(() => isTaken(version), lifetime.signal);
+    publish,
+    async challenge(asked) {
+      challenges = asked;
+      await condition.until(() => current !== null, lifetime.signal);
+      if (current !== null) await publish(current);
     },
     idle(upstream, signal) {
       const isIdle = ({ client }: Member): boolean =>
         client.counters()?.upstreams.every(({ id, inFlight }) => id !== upstream || inFlight === 0) === true;
-      return ask(
-        [...members.values()].filter(({ mayRoute }) => mayRoute),
-        signal,
-        isIdle,
-      );
+      const routing = [...members.values()].filter(({ mayRoute }) => mayRoute);
+      return ask(routing, signal, isIdle);
     },
     moveStreams(upstream) {
       for (const { client } of members.values()) client.send({ type: "moveStreams", upstream });
     },
     refresh(signal) {
-      return ask(
-        [...members.values()].filter(({ client }) => client.hello() !== null),
-        signal,
-      );
+      const reached = [...members.values()].filter(({ client }) => client.hello() !== null);
+      return ask(reached, signal);
     },
     counters: () =>
       sumCounters([retired, ...[...members.values()].map(({ client }) => client.counters() ?? NO_COUNTERS)]),
@@ -187,4 +186,11 @@ export function createProxyFeed(parts: ProxyFeedParts, configured: readonly stri
       members.clear();
     },
   };
+}
+
+function askForSign(member: Member): void {
+  const seen = member.client.countersSeen();
+  member.silentTicks = seen === member.countersAtTick ? member.silentTicks + 1 : 0;
+  member.countersAtTick = seen;
+  member.client.send({ type: "counters" });
 }

@@ -40,8 +40,14 @@ export interface ProxyLaunchParts {
 }
 
 /** Hash of all that shapes a proxy process: one with another is replaced. */
-export function proxyHash({ processes: _, metrics: __, ...shape }: ProxyConfig): string {
+export function proxyHash(proxy: ProxyConfig): string {
+  const { processes: _, metrics: __, ...shape } = withoutOrders(proxy);
   return createHash("sha256").update(JSON.stringify(shape)).digest("hex").slice(0, 16);
+}
+
+/** Whom a certificate is ordered from is owld's business alone. */
+function withoutOrders(proxy: ProxyConfig): ProxyConfig {
+  return proxy.tls === null ? proxy : { ...proxy, tls: { ...proxy.tls, acme: null } };
 }
 
 export function feedSocket({ socketDirectory }: Pick<ProxyLaunchParts, "socketDirectory">, id: string): string {
@@ -88,7 +94,7 @@ function commandOf({ command }: ProxyLaunchParts): readonly [string, ...string[]
 }
 
 function settingsFor(parts: ProxyLaunchParts, id: string, proxy: ProxyConfig): ProxySettings {
-  return { id, feedSocket: feedSocket(parts, id), home: parts.paths.home, proxy };
+  return { id, feedSocket: feedSocket(parts, id), home: parts.paths.home, proxy: withoutOrders(proxy) };
 }
 
 const cacheOf = ({ paths }: ProxyLaunchParts): string => join(paths.home, "cache", "node");

@@ -6,7 +6,7 @@ import { rmSync } from "node:fs";
 import type { Logger } from "pino";
 import type { ProxyConfig } from "../../config/config.ts";
 import { asError, OwlError } from "../../config/errors.ts";
-import { addressName } from "../../config/proxy-feed.ts";
+import { addressName, listenAddresses } from "../../config/proxy-feed.ts";
 import { createLoop } from "../../config/running.ts";
 import type { Clock } from "../../config/time.ts";
 import { type Instance, isServing, PROXY } from "../core/instance.ts";
@@ -17,6 +17,7 @@ import type { Program } from "../instances/program.ts";
 import type { ProxySet, RunningProcess } from "../ports.ts";
 import { logPath } from "../process/log-text.ts";
 import type { Store } from "../state/store.ts";
+import { standIn } from "./certificates/certificates.ts";
 import type { ProxyClient } from "./client.ts";
 import { createProxyFeed } from "./feed.ts";
 import { endedEarly, feedSocket, launchProxy, type ProxyLaunchParts, proxyHash } from "./launch.ts";
@@ -58,7 +59,7 @@ export function proxyStop({ drainTimeoutMs }: ProxyConfig): Instance["stop"] {
 export function createProxySet(parts: ProxySetParts): ProxySet & { readonly program: Program } {
   const { book, config, paths } = parts;
   const causes = parts.record.recorded.cause;
-  const listeners = createListeners(parts.listenFds, config().listen);
+  const listeners = createListeners(parts.listenFds, listenAddresses(config()));
   const hash = (): string => proxyHash(config());
   const proxies = (): readonly Instance[] => book.all().filter(({ service }) => service === PROXY);
   let closing = false;
@@ -137,6 +138,7 @@ export function createProxySet(parts: ProxySetParts): ProxySet & { readonly prog
     const by = configFor(instance);
     note({ configHash: proxyHash(by), stop: proxyStop(by) });
     try {
+      standIn(parts, by);
       const clients = listeners.holds(by) ? [] : await donors();
       return await launchProxy(parts, { id, proxy: by, awaitsTable: feed.hasTable() }, listeners, clients);
     } catch (error) {
@@ -198,6 +200,7 @@ export function createProxySet(parts: ProxySetParts): ProxySet & { readonly prog
   return {
     program,
     publish: feed.publish,
+    challenge: feed.challenge,
     idle: feed.idle,
     moveStreams: feed.moveStreams,
     refresh: feed.refresh,

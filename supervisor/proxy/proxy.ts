@@ -87,6 +87,7 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
       : null,
   };
   const engine = deps.createEngine(engineDeps);
+  const challenges = () => table?.challenges ?? [];
   const tlsModule = config.tls === null ? null : await import("./tls.ts");
   const tls =
     config.tls === null || tlsModule === null
@@ -95,11 +96,14 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
           cert: config.tls.cert,
           key: config.tls.key,
           handshakeTimeoutMs: config.limits.headerTimeoutMs,
+          challenges,
           clock,
           counters,
           log,
           accept: (socket) => void engine.serve(socket, "https"),
         });
+  const timeoutMs = config.limits.headerTimeoutMs;
+  const redirect = { port: config.listen[0]?.port ?? 443, timeoutMs, challenges, clock, counters };
   const mostConnections = connectionCap(config.limits.connections, deps.descriptorLimit);
   const addresses = listenAddresses(config);
   const listener = createListener({
@@ -110,8 +114,7 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
     accept(socket: Socket, address: number) {
       if (tls === null || tlsModule === null) return engine.serve(socket, "http");
       if (address < config.listen.length) tls.take(socket);
-      else
-        tlsModule.redirectToTls(socket, config.listen[0]?.port ?? 443, config.limits.headerTimeoutMs, clock, counters);
+      else tlsModule.redirectToTls(socket, redirect);
       return socket;
     },
   });

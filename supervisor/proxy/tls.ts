@@ -5,8 +5,10 @@ import { readFileSync, statSync } from "node:fs";
 import type { Socket } from "node:net";
 import { createSecureContext, createServer, type TLSSocket } from "node:tls";
 import { asError, OwlError } from "../../config/errors.ts";
+import type { Challenge } from "../../config/proxy-feed.ts";
 import type { Clock } from "../../config/time.ts";
 import { NO_CONTEXT, rawAnswer } from "./answers.ts";
+import { challengeAnswer, createChallengeDoor } from "./challenges.ts";
 import { hostName } from "./core/route-match.ts";
 import type { Counters } from "./counters.ts";
 import { LINGER_SILENCE_MS } from "./limits.ts";
@@ -19,6 +21,8 @@ export interface TlsDeps {
   readonly cert: string;
   readonly key: string;
   readonly handshakeTimeoutMs: number;
+  /** What a certificate authority asks for now. */
+  readonly challenges: () => readonly Challenge[];
   readonly clock: Clock;
   readonly counters: Counters;
   readonly log: Log;
@@ -56,6 +60,12 @@ export function createTlsFront(deps: TlsDeps): TlsFront {
     deps.counters.refuse("tlsFailed");
     socket.destroy();
   });
+  const enter = createChallengeDoor({
+    challenges: deps.challenges,
+    timeoutMs: deps.handshakeTimeoutMs,
+    clock: deps.clock,
+    pass: (socket) => server.emit("connection", socket),
+  });
   const watch = new AbortController();
   void watchFiles();
 
@@ -79,7 +89,7 @@ export function createTlsFront(deps: TlsDeps): TlsFront {
   return {
     take(socket) {
       socket.on("error", () => socket.destroy());
-      server.emit("connection", socket);
+      enter(socket);
     },
     look,
     stop: () => watch.abort(),
@@ -102,8 +112,17 @@ function stamp({ cert, key }: TlsDeps): string {
     .join(" ");
 }
 
-/** Answers one plain request with the same address under https, and closes. `port`: where TLS listens. */
-export function redirectToTls(socket: Socket, port: number, timeoutMs: number, clock: Clock, counters: Counters): void {
+interface RedirectParts {
+  /** Where TLS listens. */
+  readonly port: number;
+  readonly timeoutMs: number;
+  readonly challenges: () => readonly Challenge[];
+  readonly clock: Clock;
+  readonly counters: Counters;
+}
+
+/** Answers one plain request with the same address under https, or an authority's with what it asks for, and closes. */
+export function redirectToTls(socket: Socket, { port, timeoutMs, challenges, clock, counters }: RedirectParts): void {
   let head = "";
   const cancel = clock.after(timeoutMs, () => socket.destroy(), { unref: true });
   socket.on("close", cancel);
@@ -112,8 +131,9 @@ export function redirectToTls(socket: Socket, port: number, timeoutMs: number, c
     if (socket.writableEnded) return;
     head += chunk.toString("latin1");
     if (!head.includes("\r\n\r\n") && head.length <= REDIRECT_HEAD_BYTES) return;
-    counters.refuse("redirected");
-    socket.end(redirectAnswer(head, port));
+    const challenge = challengeAnswer(head, challenges());
+    if (challenge === null) counters.refuse("redirected");
+    socket.end(challenge ?? redirectAnswer(head, port));
     clock.after(LINGER_SILENCE_MS, () => socket.destroy(), { unref: true });
   });
 }

@@ -2,6 +2,7 @@
 // for, and when it ends. Invariant: whoever keeps a fact does it through here, so that none is of two types and none
 // is kept for ever unnoticed.
 
+import type { OrderRecord } from "../core/renewal.ts";
 import type { UpdateCourse } from "../core/update-course.ts";
 import type { LedgerEntry } from "../ports.ts";
 import type { RolloutTotals } from "../rollouts/totals.ts";
@@ -39,6 +40,10 @@ interface StoredFacts {
   readonly [measures: `measures ${string}`]: ServiceMeasures;
   /** What became of an administrator's approval: begun once, also under a restored database. Ends after `APPROVAL_DAYS`. */
   readonly [approval: `approval ${string}`]: TakenApproval;
+  /** Certificates ordered lately, oldest first; the oldest ones end. */
+  readonly "certificate orders": readonly OrderRecord[];
+  /** Authority and names of the certificate that was ordered last. One value. */
+  readonly "certificate subject": string;
   /** How an archive in incoming/ was seen last. Ends when the archive is gone. */
   readonly [incoming: `incoming ${string}`]: SeenArchive;
 }

@@ -15,6 +15,7 @@ import type { Supervisor } from "../loop.ts";
 import type { DatabaseService, ProxySet } from "../ports.ts";
 import type { Backups } from "../postgres/backups/service.ts";
 import { startDatabase } from "../postgres/start.ts";
+import type { CertificateKeeper } from "../proxies/certificates/keeper.ts";
 import { proxyStop } from "../proxies/set.ts";
 import type { Definitions } from "./definitions.ts";
 import type { Foundation } from "./foundation.ts";
@@ -35,6 +36,7 @@ interface LifetimeParts {
   readonly attendance: { start(): Promise<void>; stop(): Promise<void> };
   readonly deploys: { start(): void; stop(): Promise<void> };
   readonly front: Front;
+  readonly certificates: CertificateKeeper;
   /** systemd started us and would do so again: what cannot be had now is tried on. */
   readonly isSupervised: boolean;
 }
@@ -116,6 +118,7 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
       parts.deploys.start();
       await parts.front.start();
       surroundings.start();
+      await parts.certificates.start();
       bringingUp = bringUpDatabase();
     },
     async stop() {
@@ -123,7 +126,7 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
       ends.abort(new OwlError("supervisor.stopping", "owld is stopping."));
       await bringingUp;
       await parts.deploys.stop();
-      await attendance.stop();
+      await Promise.all([attendance.stop(), parts.certificates.stop()]);
       // The door first: a client that comes now waits in systemd's backlog (or is refused), instead of being let in to
       // a 503. What is in flight ends meanwhile, answered by services that drain.
       await proxies.closeDoor();
@@ -141,7 +144,7 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
     async letGo() {
       ends.abort(new OwlError("supervisor.stopping", "owld lets go."));
       await parts.deploys.stop();
-      await attendance.stop();
+      await Promise.all([attendance.stop(), parts.certificates.stop()]);
       await parts.backups.stop();
       await supervisor.stop();
       await proxies.letGo();

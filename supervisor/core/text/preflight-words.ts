@@ -87,6 +87,10 @@ export const preflightWords = {
       "Clients refuse what does not fit; the proxy serves on with the last one that could be used.",
       "맞지 않는 인증서는 클라이언트가 거부합니다. 프록시는 마지막으로 쓸 수 있었던 것으로 계속 서비스합니다.",
     ],
+    standIn: [
+      "a self-made one serves until the authority's is there; browsers warn of it",
+      "인증 기관의 인증서가 올 때까지 직접 만든 인증서를 씁니다. 브라우저가 경고합니다",
+    ],
     good: (path: string, until: string) => [`${path} holds until ${until}`, `${path}: ${until}까지 유효함`],
     otherKey: (path: string, key: string) => [
       `${path} does not belong to the key ${key}`,

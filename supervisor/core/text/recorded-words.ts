@@ -33,6 +33,16 @@ export const recordedWords = {
     `${rollout} had ended before: it ${state}.`,
     `${rollout} 교체 작업은 이미 끝났습니다(${state === "succeeded" ? "성공" : "실패"}).`,
   ],
+  certificate: {
+    issued: (names: string, until: string) => [
+      `The certificate for ${names} is issued and in use; it holds until ${until}.`,
+      `${names}의 인증서를 받아 쓰기 시작했습니다. ${until}까지 유효합니다.`,
+    ],
+    failed: (names: string, why: string, next: string) => [
+      `The certificate for ${names} was not issued: ${why}. What served before serves on. Next try: ${next}`,
+      `${names}의 인증서를 받지 못했습니다: ${why}. 쓰던 인증서를 계속 씁니다. 다음 시도: ${next}`,
+    ],
+  },
   stopping: ["owld stops everything in order.", "owld가 모두 차례로 멈춥니다."],
   exit: {
     unknown: [

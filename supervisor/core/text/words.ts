@@ -99,6 +99,10 @@ export const words = {
       `The proxy does not run by this configuration and is tried again: ${why}`,
       `프록시가 지금 설정대로 실행되지 않아 계속 다시 시도합니다: ${why}`,
     ],
+    renewal: (names: string, failures: number, why: string, next: string) => [
+      `The certificate for ${names} was not issued (${failures} in a row): ${why}. Next try: ${next}`,
+      `${names}의 인증서를 받지 못했습니다(연속 ${failures}번): ${why}. 다음 시도: ${next}`,
+    ],
     certificate: (found: string) => [`The certificate: ${found}.`, `인증서: ${found}.`],
     strays: (processes: string) => [
       `Processes of earlier instances nobody owns live on: ${processes}. End them by hand when they are not wanted.`,
@@ -130,6 +134,10 @@ export const words = {
     crashLooping: (service: string) => [
       `${service} is crash-looping: 5 crashes within 60 s. It is tried again every 30 s.`,
       `${service}이(가) 60초 안에 5번 죽어 반복해서 죽는 상태입니다. 30초마다 다시 시도합니다.`,
+    ],
+    order: (names: string, next: string, failures: number, why: string | null) => [
+      `The certificate for ${names} is ordered next at ${next}${failures === 0 ? "" : ` (${failures} failed in a row: ${why ?? "its end was not seen"})`}.`,
+      `${names}의 인증서는 ${next}에 다시 받습니다${failures === 0 ? "" : `(연속 ${failures}번 실패: ${why ?? "끝을 보지 못함"})`}.`,
     ],
     noInstance: (service: string) => [`${service} has no instance.`, `${service}에 인스턴스가 없습니다.`],
   },

@@ -39,6 +39,7 @@ describe("the proxy", () => {
       tls: {
         cert: join(dir, "cert.pem"),
         key: join(dir, "key.pem"),
+        acme: null,
         redirectFrom: { host: "127.0.0.1", port: plainPort },
         hstsMaxAgeS: 31_536_000,
       },

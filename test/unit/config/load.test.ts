@@ -148,6 +148,35 @@ describe("a team's own services", () => {
     ]);
   });
 
+  test("an ordered certificate takes the web's own ports and a place in OWL_HOME", () => {
+    const { proxy } = load(`${own}proxy: {tls: {acme: {domains: [Owl.Example.org], email: a@example.org}}}\n`);
+    expect(proxy.listen).toEqual([{ host: "0.0.0.0", port: 443 }]);
+    expect(proxy.tls).toMatchObject({
+      redirectFrom: { host: "0.0.0.0", port: 80 },
+      acme: { domains: ["owl.example.org"], directory: expect.stringMatching(/^https:/), dnsCommand: null },
+    });
+    expect(proxy.tls?.cert).toMatch(/\/certificates\/certificate\.pem$/);
+    expect(proxy.tls?.key).toBe(proxy.tls?.cert);
+    const elsewhere = load(`${own}proxy: {listen: "127.0.0.1:8443", tls: {acme: {domains: [a.b], email: a@a.b}}}\n`);
+    expect(elsewhere.proxy.tls?.redirectFrom).toBeNull();
+  });
+
+  test.each([
+    ["neither a certificate nor an authority", "hsts: 0s", /proxy\.tls needs cert and key, or acme/],
+    ["half a certificate", "cert: a.pem", /proxy\.tls needs cert and key, or acme/],
+    ["both", "cert: a, key: b, acme: {domains: [a.b], email: a@a.b}", /not both/],
+    [
+      "a wildcard without DNS",
+      'acme: {domains: ["*.a.b"], email: a@a.b}',
+      /a wildcard needs proxy\.tls\.acme\.dns\.command/,
+    ],
+    ["a plain directory", "acme: {domains: [a.b], email: a@a.b, directory: 'http://x'}", /beginning with https/],
+    ["an address as a name", "acme: {domains: [10.0.0.1], email: a@a.b}", /expected a domain such as/],
+    ["no name", "acme: {domains: [], email: a@a.b}", /proxy\.tls\.acme\.domains/],
+  ])("%s is refused", (_, tls, problem) => {
+    expect(problemsOf(`${own}proxy: {tls: {${tls}}}\n`).join("\n")).toMatch(problem);
+  });
+
   test("sections of the bundled application beside them are warned about", () => {
     expect(load(`${own}model: {baseUrl: "http://x", name: m}\n`).warnings?.[0]).toMatch(
       /^owl\.yaml:5:1: model belongs to the bundled/,

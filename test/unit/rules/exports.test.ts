@@ -18,6 +18,7 @@ const PROGRAMS = [
   "supervisor/main.ts",
   "supervisor/postgres/backups/main.ts",
   "supervisor/postgres/migrate-once.ts",
+  "supervisor/proxies/certificates/order-once.ts",
   "supervisor/preflight/preflight-once.ts",
   "supervisor/proxy/main.ts",
   "supervisor/release/main.ts",

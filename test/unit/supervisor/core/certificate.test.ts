@@ -7,8 +7,9 @@ const now = Date.parse("2026-11-30T00:00:00Z");
 const good: CertificateFacts = {
   path: "c.pem",
   problem: null,
+  standIn: false,
   unnamed: [],
-  fromMs: now - day,
+  fromMs: now - 76 * day,
   untilMs: now + 90 * day,
 };
 
@@ -16,7 +17,15 @@ test.each<[string, CertificateFacts, string, RegExp]>([
   ["one that fits", good, "OK", /holds until 2027-02-28/],
   ["one that ends in two weeks", { ...good, untilMs: now + 14 * day }, "WARN", /ends in 14 days, on 2026-12-14/],
   ["one with more time left", { ...good, untilMs: now + 14 * day + 1 }, "OK", /holds until/],
-  ["one that has ended", { ...good, untilMs: now }, "FAIL", /from 2026-11-29 to 2026-11-30 only/],
+  [
+    "one in the last quarter of a short life",
+    { ...good, fromMs: now - day, untilMs: now + day / 3 },
+    "WARN",
+    /ends in 0 days/,
+  ],
+  ["a young one of a short life", { ...good, fromMs: now - day, untilMs: now + 2 * day }, "OK", /holds until/],
+  ["one that stands in", { ...good, standIn: true }, "WARN", /self-made/],
+  ["one that has ended", { ...good, untilMs: now }, "FAIL", /from 2026-09-15 to 2026-11-30 only/],
   ["one that does not hold yet", { ...good, fromMs: now + 1 }, "FAIL", /only/],
   ["one without a route's host", { ...good, unnamed: ["b.example.org"] }, "WARN", /b\.example\.org/],
   ["one of another key", { path: "c.pem", problem: { kind: "key", key: "k.pem" } }, "FAIL", /not belong to the key k/],
