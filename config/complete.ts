@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { bundledServices } from "./bundled.ts";
 import { completeApp, type Reading } from "./complete-app.ts";
+import { completeNotify } from "./complete-notify.ts";
 import type { BackupConfig, Config, ListenAddress, ProxyConfig, RetentionConfig } from "./config.ts";
 import { DEFAULTS } from "./defaults.ts";
 import { homePaths } from "./home.ts";
@@ -114,6 +115,7 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
     stop,
     turn,
     backup: completeBackup(raw.backup, read.folder),
+    notify: completeNotify(raw, read),
     rollout: {
       healthTimeoutMs: raw.rollout?.healthTimeout ?? DEFAULTS.rollout.healthTimeoutMs,
       surge: raw.rollout?.surge ?? DEFAULTS.rollout.surge,
@@ -258,7 +260,7 @@ function checkOwn(raw: OwlYaml, context: CompleteContext): void {
     "tools",
     "mail",
   ] as const) {
-    if (raw[key] === undefined) continue;
+    if (raw[key] === undefined || (key === "mail" && raw.notify?.mail !== undefined)) continue;
     context.warnings.push(
       `${context.positions.ofKey([key])}: ${key} belongs to the bundled application, which does not run beside services of your own; it has no effect`,
     );

@@ -2,6 +2,7 @@
 // Durations are milliseconds (`…Ms`), sizes bytes (`…Bytes`). Built by load.ts from environment, owl.yaml, defaults.
 
 import type { Language } from "./language.ts";
+import type { NoticeKind } from "./notice-kinds.ts";
 
 export const JOB_KINDS = ["chat", "transcription", "playbook", "schema-analysis"] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
@@ -22,6 +23,8 @@ export interface Config {
   readonly turn: TurnConfig;
   /** null: none are made. */
   readonly backup: BackupConfig | null;
+  /** null: nobody is told of anything. */
+  readonly notify: NotifyConfig | null;
   readonly rollout: {
     readonly healthTimeoutMs: number;
     readonly surge: "auto" | number;
@@ -133,6 +136,23 @@ export interface BackupConfig {
   readonly bandwidthBytesPerS: number;
   /** Between two drills; null: none by itself. */
   readonly drillEveryMs: number | null;
+}
+
+/** Whom owld tells by itself, and of what. */
+export interface NotifyConfig {
+  readonly mail: { readonly to: readonly string[]; readonly smtp: string; readonly from: string } | null;
+  /** Its URL is a secret. */
+  readonly webhook: { readonly url: string } | null;
+  /** null: at any hour. */
+  readonly quiet: QuietHours | null;
+  readonly events: readonly NoticeKind[];
+}
+
+/** Minutes of the day in `zone`; over midnight when `until` is the smaller one. */
+export interface QuietHours {
+  readonly fromMinute: number;
+  readonly untilMinute: number;
+  readonly zone: string;
 }
 
 export interface TurnConfig {

@@ -3,7 +3,7 @@
 
 import { isIP } from "node:net";
 import { z } from "zod";
-import type { ListenAddress } from "./config.ts";
+import type { ListenAddress, QuietHours } from "./config.ts";
 import { pictureOf } from "./problems.ts";
 import { DURATION_PATTERN, parseDuration, parseSize, SIZE_PATTERN } from "./units.ts";
 
@@ -64,6 +64,29 @@ export const kept = leaf<number | null>(
 );
 /** A century: what the database can take from a date. */
 const MOST_KEPT_MS = 36_500 * 86_400_000;
+
+/** Hours of the day in a zone of the tz database; without one in the machine's own. */
+export const quietHours = leaf<QuietHours>(
+  'hours of the day such as "22:00-07:00" or "22:00-07:00 Asia/Seoul"',
+  { type: "string" },
+  (raw) => {
+    const found = typeof raw === "string" ? /^(\d\d):(\d\d)-(\d\d):(\d\d)(?: (\S{1,64}))?$/.exec(raw) : null;
+    if (found === null) return null;
+    const [fromHour = 0, fromPart = 0, untilHour = 0, untilPart = 0] = found.slice(1, 5).map(Number);
+    if (fromHour > 23 || untilHour > 23 || fromPart > 59 || untilPart > 59) return null;
+    const [fromMinute, untilMinute] = [fromHour * 60 + fromPart, untilHour * 60 + untilPart];
+    const zone = zoneNamed(found[5]);
+    return zone === null || fromMinute === untilMinute ? null : { value: { fromMinute, untilMinute, zone } };
+  },
+);
+
+function zoneNamed(name: string | undefined): string | null {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;
+  } catch {
+    return null;
+  }
+}
 
 /** A size in bytes. */
 export const size = z

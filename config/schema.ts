@@ -14,6 +14,7 @@ import {
   network,
   oneOf,
   percentage,
+  quietHours,
   reachable,
   secretLeaf,
   share,
@@ -24,6 +25,7 @@ import {
   whole,
 } from "./leaves.ts";
 import { describeSchema } from "./meanings.ts";
+import { NOTICE_KINDS } from "./notice-kinds.ts";
 
 const path = text("a path");
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH"] as const;
@@ -97,6 +99,16 @@ const oneOrMany = leaf<readonly string[]>("a path or a list of paths", { type: [
     : null;
 });
 
+const addresses = leaf<readonly string[]>(
+  "a mail address or a list of up to 20",
+  { type: ["string", "array"] },
+  (raw) => {
+    const list = Array.isArray(raw) ? raw : [raw];
+    const isAddress = (one: unknown) => typeof one === "string" && /^[^\s@,;<>]{1,64}@[^\s@,;<>]{1,255}$/.test(one);
+    return list.length > 0 && list.length <= 20 && list.every(isAddress) ? { value: list as string[] } : null;
+  },
+);
+
 const route = z.strictObject({
   host: text('a host name or "*"').optional(),
   path: text("a path").optional(),
@@ -159,10 +171,20 @@ const backup = z.strictObject({
   drill: kept.optional(),
 });
 
+const notify = z
+  .strictObject({
+    mail: z.strictObject({ to: addresses }),
+    webhook: z.strictObject({ url: secretLeaf(`an http(s) URL (${SECRET})`) }),
+    quiet: quietHours,
+    events: z.array(oneOf(NOTICE_KINDS)),
+  })
+  .partial();
+
 export const owlYaml = z
   .strictObject({
     proxy,
     backup,
+    notify,
     database: z.strictObject({ url: secretLeaf(`a postgres:// URL (${SECRET})`) }),
     postgres: z
       .strictObject({ maxConnections: whole(10, 100_000), settings, binaries: text("auto or a directory") })

@@ -1,6 +1,6 @@
 // The configuration as it may be shown (`owlctl config show`, GET /v1/config): every secret is "***".
 
-import type { AppConfig, Config, ServiceConfig } from "./config.ts";
+import type { AppConfig, Config, NotifyConfig, ServiceConfig } from "./config.ts";
 import { isSecretName, maskUrl } from "./secrets.ts";
 
 const HIDDEN = "***";
@@ -12,6 +12,7 @@ export function shownConfig(config: Config): Record<string, unknown> {
     database: config.database === null ? null : { url: maskUrl(config.database.url) },
     postgres: { ...config.postgres, settings: hideByName(config.postgres.settings) },
     services: config.services.map(shownService),
+    notify: config.notify === null ? null : shownNotify(config.notify),
     app: config.app === null ? null : shownApp(config.app),
   };
 }
@@ -24,6 +25,15 @@ function shownService(service: ServiceConfig): Record<string, unknown> {
   ]);
   const hiddenFiles = Object.fromEntries(Object.keys(secrets ?? {}).map((name) => [name, HIDDEN]));
   return { ...rest, env: Object.fromEntries(env), ...(secrets === undefined ? {} : { secrets: hiddenFiles }) };
+}
+
+function shownNotify({ mail, webhook, ...rest }: NotifyConfig): Record<string, unknown> {
+  return {
+    ...rest,
+    mail: mail === null ? null : { ...mail, smtp: maskUrl(mail.smtp) },
+    // Whoever knows such a URL may post to it: its path is the secret.
+    webhook: webhook === null ? null : { url: HIDDEN },
+  };
 }
 
 function shownApp(app: AppConfig): Record<string, unknown> {

@@ -35,6 +35,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   backup: () => import("./commands/backup.ts"),
   restore: () => import("./commands/restore.ts"),
   drill: () => import("./commands/drill.ts"),
+  notify: () => import("./commands/notify.ts"),
   install: () => import("./commands/install.ts"),
   uninstall: () => import("./commands/uninstall.ts"),
   deploy: () => import("./commands/deploy.ts"),

@@ -23,6 +23,7 @@ export const ROUTES = {
   config: "/v1/config",
   reexec: "/v1/reexec",
   backups: "/v1/backups",
+  notifyTest: "/v1/notify/test",
   releases: "/v1/releases",
   updates: "/v1/updates",
   planUpdate: "/v1/updates/plan",

@@ -3,6 +3,7 @@
 import type { Catalogue } from "../../config/text.ts";
 import { backupWords } from "./backup-words.ts";
 import { commandWords } from "./command-words.ts";
+import { notifyWords } from "./notify-words.ts";
 
 type Data = Readonly<Record<string, unknown>>;
 
@@ -54,7 +55,7 @@ export const words = {
     `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`,
     `\n예:\n${lines.map((line) => `  ${line}`).join("\n")}`,
   ],
-  commands: { ...commandWords, ...backupWords },
+  commands: { ...commandWords, ...backupWords, ...notifyWords },
   states: {
     starting: ["starting", "시작 중"],
     steady: ["steady", "안정"],

@@ -87,6 +87,8 @@ export interface Control {
   reexec(): Promise<void>;
   /** Begins a backup now; it shows in status and events. Throws `backup.off`, `backup.notNow`. */
   backUp(): Promise<void>;
+  /** Sends a test notification by every channel; names those that took it. Throws `notify.off`, `notify.failed`. */
+  tryNotices(): Promise<readonly ("mail" | "webhook")[]>;
   /** Where a ready bundled web instance listens, for `/v1/app/*`; null when there is none. */
   appTarget(): { readonly socket: string } | { readonly host: string; readonly port: number } | null;
 }

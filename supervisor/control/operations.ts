@@ -6,7 +6,9 @@ import { envHashes } from "../instances/launch.ts";
 import type { Instances } from "../instances/life.ts";
 import type { Surroundings } from "../instances/surroundings.ts";
 import type { Supervisor } from "../loop.ts";
+import { createNotices, type Notices } from "../observe/notices/watch.ts";
 import type { InstanceLogs, Preflight, ProxySet } from "../ports.ts";
+import type { Backups } from "../postgres/backups/service.ts";
 import { createOneOffs } from "../process/one-off.ts";
 import type { CertificateKeeper } from "../proxies/certificates/keeper.ts";
 import { createDeploys, type Deploys } from "../release/own/deploys.ts";
@@ -38,6 +40,7 @@ interface OperationParts {
   readonly health: HealthWatch;
   readonly logs: InstanceLogs;
   readonly preflight: Preflight;
+  readonly backups: Pick<Backups, "status">;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
@@ -55,6 +58,7 @@ export interface Operations {
   readonly control: Omit<Control, Elsewhere>;
   readonly planner: Planner;
   readonly deploys: Pick<Deploys, "start" | "stop">;
+  readonly notices: Pick<Notices, "start" | "stop">;
   /** Throws while another rollout runs, owld stops or nothing can be put on record. */
   refuse(): void;
 }
@@ -74,9 +78,11 @@ export function createOperations(parts: OperationParts): Operations {
     releases: createOwnReleases(ground.paths.ownReleases, () => parts.config().deploy.sizeBytes),
     oneOff,
   });
+  const notices = createNotices(parts);
   return {
     planner,
     deploys,
+    notices,
     refuse() {
       gate.refuseWhileBusy();
       gate.refuseWithoutDisk();
@@ -85,6 +91,7 @@ export function createOperations(parts: OperationParts): Operations {
       ...rollouts,
       ...deploys.control,
       ...createRunControl({ ...common, oneOff, release: () => ground.folder.running.version }),
+      tryNotices: notices.test,
       ...createServiceControl(common),
       ...createReloadControl({ ...common, rollouts }),
       ...createInquiries({

@@ -310,6 +310,21 @@ export const ROUTES: readonly Route[] = [
   },
   {
     method: "POST",
+    path: "/v1/notify/test",
+    id: "tryNotices",
+    summary: "Sends a test notification by every channel, and waits for it to be taken",
+    answer: changedAnswer,
+    async run({ control, text: { notices } }) {
+      const taken = await control.tryNotices();
+      return json(200, {
+        changed: true,
+        notes: taken.map((one) => notices.taken(notices.channels[one])),
+        rollout: null,
+      });
+    },
+  },
+  {
+    method: "POST",
     path: "/v1/reexec",
     id: "reexec",
     summary: "The supervisor starts again on new code; everything else runs on",

@@ -2,6 +2,7 @@
 // for, and when it ends. Invariant: whoever keeps a fact does it through here, so that none is of two types and none
 // is kept for ever unnoticed.
 
+import type { NoticeRecord } from "../core/notices.ts";
 import type { OrderRecord } from "../core/renewal.ts";
 import type { UpdateCourse } from "../core/update-course.ts";
 import type { LedgerEntry } from "../ports.ts";
@@ -36,6 +37,8 @@ interface StoredFacts {
     readonly bytes: number;
     readonly elapsedMs: number;
   };
+  /** What people were told of, and are still to be. Ends when owl.yaml has no `notify`. */
+  readonly notices: NoticeRecord;
   /** How long instances of that service took and what they used. Ends when owld starts without the service. */
   readonly [measures: `measures ${string}`]: ServiceMeasures;
   /** What became of an administrator's approval: begun once, also under a restored database. Ends after `APPROVAL_DAYS`. */

@@ -12,6 +12,7 @@ import type { ExitedLookout } from "../instances/left-over.ts";
 import type { Instances } from "../instances/life.ts";
 import type { Surroundings } from "../instances/surroundings.ts";
 import type { Supervisor } from "../loop.ts";
+import type { Notices } from "../observe/notices/watch.ts";
 import type { DatabaseService, ProxySet } from "../ports.ts";
 import type { Backups } from "../postgres/backups/service.ts";
 import { startDatabase } from "../postgres/start.ts";
@@ -33,6 +34,7 @@ interface LifetimeParts {
   readonly proxies: ProxySet;
   readonly database: DatabaseService;
   readonly backups: Pick<Backups, "settle" | "stop">;
+  readonly notices: Pick<Notices, "start" | "stop">;
   readonly attendance: { start(): Promise<void>; stop(): Promise<void> };
   readonly deploys: { start(): void; stop(): Promise<void> };
   readonly front: Front;
@@ -119,6 +121,7 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
       await parts.front.start();
       surroundings.start();
       await parts.certificates.start();
+      parts.notices.start();
       bringingUp = bringUpDatabase();
     },
     async stop() {
@@ -126,7 +129,7 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
       ends.abort(new OwlError("supervisor.stopping", "owld is stopping."));
       await bringingUp;
       await parts.deploys.stop();
-      await Promise.all([attendance.stop(), parts.certificates.stop()]);
+      await Promise.all([attendance.stop(), parts.certificates.stop(), parts.notices.stop()]);
       // The door first: a client that comes now waits in systemd's backlog (or is refused), instead of being let in to
       // a 503. What is in flight ends meanwhile, answered by services that drain.
       await proxies.closeDoor();
@@ -144,7 +147,7 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
     async letGo() {
       ends.abort(new OwlError("supervisor.stopping", "owld lets go."));
       await parts.deploys.stop();
-      await Promise.all([attendance.stop(), parts.certificates.stop()]);
+      await Promise.all([attendance.stop(), parts.certificates.stop(), parts.notices.stop()]);
       await parts.backups.stop();
       await supervisor.stop();
       await proxies.letGo();

@@ -145,6 +145,7 @@ export function createFakeControl(): FakeControl {
       wake();
     },
     backUp: async () => undefined,
+    tryNotices: async () => ["mail"],
     async status() {
       if (control.failStatus !== null) throw control.failStatus;
       return STATUS;

@@ -4,6 +4,7 @@
 import type { InstanceState } from "../../../config/control-api.ts";
 import { LANGUAGES } from "../../../config/language.ts";
 import type { Catalogue } from "../../../config/text.ts";
+import { noticeWords } from "./notice-words.ts";
 import { preflightWords } from "./preflight-words.ts";
 import { recordedWords } from "./recorded-words.ts";
 import { refusedWords } from "./refused-words.ts";
@@ -60,6 +61,7 @@ export const words = {
       "상태 디렉터리는 owld를 다시 시작할 때까지 그대로입니다.",
     ],
   },
+  notices: noticeWords,
   done: {
     started: (service: string) => [`${service} is started.`, `${service}을(를) 시작합니다.`],
     startedInPlace: (service: string, instance: string) => [

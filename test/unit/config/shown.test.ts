@@ -36,3 +36,13 @@ test("variables of services: by reference, from env files, by name, inside URLs"
   expect(text).not.toContain("hunter2");
   expect(text).toContain('"PLAIN":"seen"');
 });
+
+test("where notifications go: neither the mail server's password nor anything of the webhook", () => {
+  const text = shown(
+    'mail: {smtp: "smtp://m:hunter2@h"}\nnotify: {mail: {to: ops@example.org}, webhook: {url: "${HOOK}"}}\n',
+    { HOOK: "https://hooks.example.org/hunter2?token=hunter2" },
+  );
+  expect(text).not.toContain("hunter2");
+  expect(text).not.toContain("hooks.example.org");
+  expect(text).toContain("ops@example.org");
+});
