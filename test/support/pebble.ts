@@ -75,7 +75,14 @@ export async function startPebble(env: Readonly<Record<string, string>> = {}): P
     child.kill("SIGKILL");
     await ended;
   }
-  await start(env);
+  async function stop(): Promise<void> {
+    await Promise.all([end(authority), end(names)]);
+    rmSync(dir, { recursive: true, force: true });
+  }
+  await start(env).catch(async (error: unknown) => {
+    await stop();
+    throw error;
+  });
   return {
     directory: `https://localhost:${port}/dir`,
     caFile,
@@ -87,10 +94,7 @@ export async function startPebble(env: Readonly<Record<string, string>> = {}): P
       await end(authority);
       await start(more);
     },
-    async stop() {
-      await Promise.all([end(authority), end(names)]);
-      rmSync(dir, { recursive: true, force: true });
-    },
+    stop,
   };
 }
 
