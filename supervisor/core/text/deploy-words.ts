@@ -61,6 +61,13 @@ export const refusedDeploys = {
     sentence: [`There is nothing in ${path}.`, `${path}이(가) 비어 있습니다.`],
     next: AGAIN,
   }),
+  cannotStart: (found: string) => ({
+    sentence: [
+      `${found} in what was given. Nothing was changed.`,
+      `주어진 코드에서 ${found}. 아무것도 바꾸지 않았습니다.`,
+    ],
+    next: AGAIN,
+  }),
   noGit: () => ({
     sentence: ["The program git is not installed here.", "이 기계에 git이 설치되어 있지 않습니다."],
     next: [

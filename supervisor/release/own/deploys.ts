@@ -138,18 +138,23 @@ export function createDeploys(parts: DeployParts): Deploys {
     }
   }
 
-  async function clear(): Promise<readonly string[]> {
+  /** What a new release will run is looked for in it once it is made: before the first one there may be nothing here. */
+  async function clear(asked: Asked): Promise<readonly string[]> {
     gate.refuseWhileBusy();
     gate.refuseWithoutDisk();
     gate.refuseOverBudget(parts.config(), parts.wishes.replicas);
-    return await parts.clearance.ask(parts.config());
+    if (asked.kind === "back") return await parts.clearance.ask(definitions.released(asked.releases).config);
+    const config = parts.config();
+    const deployed = asked.services.map(({ name }) => name);
+    const others = config.services.filter(({ name }) => !deployed.includes(name));
+    return await parts.clearance.ask({ ...config, services: others });
   }
 
   return {
     control: {
       async deploy(request) {
         const asked = await ask(request);
-        const warned = await clear();
+        const warned = await clear(asked);
         if (asked.kind === "back") await refuseChanged(asked.releases);
         // Meanwhile another one may have begun.
         gate.refuseWhileBusy();

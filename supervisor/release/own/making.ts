@@ -1,9 +1,11 @@
 // How a new release comes to be: copied, its `before` run in it, made read-only, hashed, on the disk.
 // Invariant: what fails or is cancelled on the way leaves nothing behind but its sentence.
 
+import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config, ServiceConfig } from "../../../config/config.ts";
 import { asError, OwlError } from "../../../config/errors.ts";
+import { missingProgram } from "../../../config/find-program.ts";
 import type { HomePaths } from "../../../config/home.ts";
 import { type Clock, isoTime } from "../../../config/time.ts";
 import { formatSize } from "../../../config/units.ts";
@@ -60,6 +62,7 @@ export function createMaker(parts: MakerParts): MakeRelease {
     const code = await releases.begin(id);
     const hasBefore = services.some((one) => (one.code?.before.length ?? 0) > 0);
     const seal = async (): Promise<string> => {
+      for (const service of services) refuseWithoutProgram(service, code);
       const made = await releases.finish(id, { from, madeAt: isoTime(clock.now()) }, signal);
       return words.copied(id, made.files, formatSize(made.bytes), made.sha256.slice(0, 12));
     };
@@ -76,6 +79,18 @@ export function createMaker(parts: MakerParts): MakeRelease {
       await runBefore(parts, { id, code, limitMs, sizeBytes }, services, say, signal);
       return await seal();
     });
+  }
+
+  /** Looked for once all is there: a `before` may have built it. */
+  function refuseWithoutProgram(service: ServiceConfig, code: string): void {
+    const within = service.code?.within ?? null;
+    if (within === null) return;
+    const missing = missingProgram({ ...service, cwd: join(code, within) }, parts.environment.PATH);
+    if (missing === null) return;
+    const what = missing.kind === "cwd" ? within : missing.what;
+    throw new Refusal("deploy.cannotStart", ({ preflight, refused }) =>
+      refused.deploy.cannotStart(preflight.programs[missing.kind](service.name, what)),
+    );
   }
 
   /** Higher than any that was given: a number names one release for ever. */

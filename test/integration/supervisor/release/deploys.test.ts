@@ -191,3 +191,32 @@ test("rollback goes to the one that stood before, and only so many are kept", as
   const again = await owld.ask<{ code: string }>("POST", "/v1/deploys", { services: ["web"], release: "1" });
   expect(again.body.code).toBe("deploy.noRelease");
 });
+
+test("the first release brings a service up that has no code before it; one without its program changes nothing", async () => {
+  const bare = await createOwldHome(`
+stop: {grace: 3s}
+turn: {finish: 1s, wrapUp: 1s}
+rollout: {confirm: 1s}
+services:
+  web: {command: [./start, server.mjs], source: app, routes: [{path: /}]}
+`);
+  try {
+    mkdirSync(join(bare.home, "app"));
+    const other = bare.start();
+    await other.until((status) => web(status)?.restarts !== 0 && web(status)?.ready === 0);
+    const run = async (path: string): Promise<Rollout | undefined> => {
+      const { id } = (await other.ask<Rollout>("POST", "/v1/deploys", { services: ["web"], path })).body;
+      const isOver = async () => (await other.ask<Rollout>("GET", `/v1/rollouts/${id}`)).body.state !== "running";
+      await poll(isOver);
+      return (await other.ask<Rollout>("GET", `/v1/rollouts/${id}`)).body;
+    };
+    const path = writeApp("started", "started");
+    const reason = expect.stringMatching(/there is no program \.\/start.*Nothing was changed/);
+    expect(await run(path)).toMatchObject({ state: "failed", reason });
+    writeFileSync(join(path, "start"), `#!/bin/sh\nexec ${process.execPath} "$@"\n`, { mode: 0o755 });
+    expect(await run(path)).toMatchObject({ state: "succeeded" });
+    expect(web(await other.status())).toMatchObject({ ready: 2 });
+  } finally {
+    await bare.cleanUp();
+  }
+});
