@@ -86,6 +86,10 @@ export function completeApp(raw: OwlYaml, read: Reading, shared: Shared): AppCon
         ? null
         : { smtp: url(["mail", "smtp"], raw.mail.smtp, ["smtp", "smtps"]), from: raw.mail.from ?? DEFAULTS.mailFrom },
     limits: { ...DEFAULTS.accountLimits, ...raw.limits },
-    tools: { http: { allow: raw.tools?.http.allow ?? [] } },
+    tools: {
+      http: { allow: raw.tools?.http?.allow ?? [] },
+      approval: raw.tools?.approval ?? [],
+      approvers: raw.tools?.approvers ?? "owner",
+    },
   };
 }

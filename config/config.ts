@@ -243,6 +243,19 @@ export interface HealthConfig {
   readonly timeoutMs: number;
 }
 
+/** Every tool of questions and playbooks (services/core/tool-effects.ts says what each does). */
+export const TOOL_NAMES = [
+  "list_tables",
+  "describe_table",
+  "run_sql",
+  "search_transcripts",
+  "sql",
+  "http",
+  "mail",
+  "ticket",
+] as const;
+export const APPROVERS = ["owner", "administrators"] as const;
+
 /** What one account may hold or have under way at once. */
 export interface AccountLimits {
   /** Questions waiting or running. */
@@ -297,7 +310,13 @@ export interface AppConfig {
   readonly uploadsDir: string;
   readonly uploadBytes: number;
   readonly limits: AccountLimits;
-  /** What the HTTP tool may reach besides public addresses: hosts, host:port, networks. */
-  readonly tools: { readonly http: { readonly allow: readonly string[] } };
+  readonly tools: {
+    /** What the HTTP tool may reach besides public addresses: hosts, host:port, networks. */
+    readonly http: { readonly allow: readonly string[] };
+    /** Not called before a person allows it. */
+    readonly approval: readonly (typeof TOOL_NAMES)[number][];
+    /** Who may allow or refuse: the owner of the work; `administrators`: they too. */
+    readonly approvers: (typeof APPROVERS)[number];
+  };
   readonly secureCookies: boolean;
 }

@@ -2,6 +2,7 @@
 // completed by defaults (defaults.ts), not yet checked against each other (relations.ts).
 
 import { z } from "zod";
+import { APPROVERS, TOOL_NAMES } from "./config.ts";
 import {
   argv,
   domain,
@@ -266,7 +267,13 @@ export const owlYaml = z
         statementsPerMinute: whole(1, 1_000_000),
       })
       .partial(),
-    tools: z.strictObject({ http: z.strictObject({ allow: z.array(reachable) }) }),
+    tools: z
+      .strictObject({
+        http: z.strictObject({ allow: z.array(reachable) }),
+        approval: z.array(oneOf(TOOL_NAMES)),
+        approvers: oneOf(APPROVERS),
+      })
+      .partial(),
     mail: z.strictObject({ smtp: secretLeaf(`an smtp:// URL (${SECRET})`), from: text("a mail address").optional() }),
   })
   .partial();

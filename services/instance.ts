@@ -25,7 +25,7 @@ interface Instance {
 const SINCE = {
   retention: DEFAULTS.retention,
   limits: DEFAULTS.accountLimits,
-  tools: { http: { allow: [] } },
+  tools: { http: { allow: [] }, approval: [], approvers: "owner" },
 } as const;
 
 /** Reads and removes the instance's configuration. Throws `instance.environment` when it was not started by owld. */
@@ -36,7 +36,8 @@ export function readInstance(env: NodeJS.ProcessEnv): Instance {
     throw failure("instance.environment");
   }
   // In the middle of an update an owld of before these keys starts us.
-  const config: AppConfig = { ...SINCE, ...(JSON.parse(text) as Omit<AppConfig, keyof typeof SINCE>) };
+  const handed = JSON.parse(text) as Omit<AppConfig, keyof typeof SINCE> & { readonly tools?: object };
+  const config: AppConfig = { ...SINCE, ...handed, tools: { ...SINCE.tools, ...handed.tools } };
   if (config.databaseUrl === null) {
     throw failure("instance.environment#database");
   }

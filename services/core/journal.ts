@@ -2,6 +2,8 @@
 // attempt does with each. Pure.
 //
 //   started -> finished | failed       its worker, after the call
+//   asked -> started                   allowed: its worker, before the call
+//   asked -> failed                    refused: whoever was asked
 //   started -> unknown                 a write whose worker is gone: its owner is asked
 //   unknown -> finished                "it happened"
 //   unknown -> (again) -> started      "call again": once, by the next attempt
@@ -11,9 +13,10 @@
 import type { Effect } from "./tool-effects.ts";
 
 export type StepKind = "model" | "tool";
-export type JournalState = "started" | "finished" | "failed" | "unknown";
-/** A person's word on a step whose outcome is not known. */
-export const STEP_ANSWERS = ["happened", "again", "stop"] as const;
+/** asked: not called yet; its owner allows or refuses it. */
+export type JournalState = "asked" | "started" | "finished" | "failed" | "unknown";
+/** A person's word on a step whose outcome is not known, and on one that is not called before it is allowed. */
+export const STEP_ANSWERS = ["happened", "again", "stop", "allow", "refuse"] as const;
 export type StepAnswer = (typeof STEP_ANSWERS)[number];
 
 export interface JournalStep {
@@ -46,10 +49,25 @@ export function actOn(step: Pick<JournalStep, "kind" | "effect" | "state" | "ans
     case "failed":
       // A tool's refusal is an outcome; a model call that failed gave nothing.
       return step.kind === "model" ? "repeat" : "replay";
+    case "asked":
+      return step.answer === "allow" ? "repeat" : "ask";
     case "started":
     case "unknown":
       return step.effect !== "write" || step.answer === "again" ? "repeat" : "ask";
   }
+}
+
+/**
+ * True when a person is asked before the call. A word is about one tool and one argument: another argument is asked about
+ * anew. What was begun once had been allowed.
+ */
+export function asksFirst(
+  needsApproval: boolean,
+  found: Pick<JournalStep, "state" | "answer" | "argumentHash"> | null,
+  argumentHash: string,
+): boolean {
+  if (found === null) return needsApproval;
+  return found.state === "asked" && (found.answer !== "allow" || found.argumentHash !== argumentHash);
 }
 
 /** How much of the text already told stands on steps that are over: the rest is taken back. null: all of it. */

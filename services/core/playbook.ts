@@ -14,6 +14,8 @@ export interface PlaybookStep {
   readonly input: Readonly<Record<string, unknown>>;
   /** What a second call would mean, where its writer knows better than the table. */
   readonly effect?: Effect;
+  /** A person allows the call before it is made. */
+  readonly approval?: boolean;
 }
 
 interface PlaybookProblem {
@@ -59,6 +61,7 @@ const STEPS_LIMIT = 100;
 const TEXT_LIMIT = 100_000;
 const DEPTH_LIMIT = 20;
 const PROBLEMS_LIMIT = 100;
+const STEP_KEYS = ["id", "tool", "input", "effect", "approval"];
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 /** Everything wrong with a playbook as it was sent; empty: it may be run. */
@@ -92,8 +95,10 @@ export function checkPlaybook(raw: unknown): readonly PlaybookProblem[] {
     if (id === null) say(place, "id", "expected a letter, then letters, digits, - or _ (64 at most)");
     else if (earlier.has(id)) say(id, "id", "this id is taken by an earlier step");
     for (const key of Object.keys(step)) {
-      if (!["id", "tool", "input", "effect"].includes(key)) say(label, key, "a step has id, tool, input and effect");
+      if (!STEP_KEYS.includes(key)) say(label, key, "a step has id, tool, input, effect and approval");
     }
+    if (step.approval !== undefined && typeof step.approval !== "boolean")
+      say(label, "approval", "expected true or false");
     const wrongEffect = effectReason(step.tool, step.effect);
     if (wrongEffect !== null) say(label, "effect", wrongEffect);
     if (!isTool(step.tool)) say(label, "tool", `expected one of ${PLAYBOOK_TOOLS.join(", ")}`);
@@ -275,7 +280,7 @@ function asText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-export const STEP_STATES = ["waiting", "started", "finished", "failed", "unknown", "notReached"] as const;
+export const STEP_STATES = ["waiting", "asked", "started", "finished", "failed", "unknown", "notReached"] as const;
 export type StepState = (typeof STEP_STATES)[number];
 
 /** What is told of a step: one that was started and never finished is unknown as soon as its run has ended. */
@@ -284,6 +289,7 @@ export function shownStepState(
   runEnded: boolean,
 ): StepState {
   if (stored === null) return runEnded ? "notReached" : "waiting";
+  if (stored === "asked" && runEnded) return "notReached";
   return stored === "started" && runEnded ? "unknown" : stored;
 }
 

@@ -5,10 +5,11 @@
 export const EFFECTS = ["read", "write", "idempotent"] as const;
 export type Effect = (typeof EFFECTS)[number];
 
-const CHAT_TOOLS = ["list_tables", "describe_table", "run_sql", "search_transcripts"] as const;
-export const PLAYBOOK_TOOLS = ["sql", "http", "mail", "ticket"] as const;
+import type { TOOL_NAMES } from "../../config/config.ts";
+
+export type ToolName = (typeof TOOL_NAMES)[number];
+export const PLAYBOOK_TOOLS = ["sql", "http", "mail", "ticket"] as const satisfies readonly ToolName[];
 export type PlaybookTool = (typeof PLAYBOOK_TOOLS)[number];
-export type ToolName = (typeof CHAT_TOOLS)[number] | PlaybookTool;
 
 interface ToolEffect {
   readonly effect: Effect;

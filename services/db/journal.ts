@@ -53,6 +53,7 @@ export async function listJournal(sql: Sql, kind: JournalledKind, id: string): P
 }
 
 interface NewStep {
+  readonly state: "asked" | "started";
   readonly n: number;
   readonly id: string;
   readonly kind: StepKind;
@@ -64,7 +65,7 @@ interface NewStep {
 }
 
 /**
- * Reads the claim again and marks the step started, in one statement; false when the claim is lost, or the step is on
+ * Reads the claim again and marks the step started (or asked about), in one statement; false when the claim is lost, or the step is on
  * record in a way that forbids its call. Sent again after an outage it answers as before.
  */
 export async function beginStep(sql: Sql, fence: StepFence, step: NewStep): Promise<boolean> {
@@ -75,13 +76,16 @@ export async function beginStep(sql: Sql, fence: StepFence, step: NewStep): Prom
      begun AS (
        INSERT INTO owl.step AS s (${column}, position, step_id, kind, tool, effect, argument_hash, input, text_length,
                                   state, attempt)
-       SELECT held.id, $3, $4, $5, $6, $7, $8, $9::jsonb, $10, 'started', $2 FROM held
+       SELECT held.id, $3, $4, $5, $6, $7, $8, $9::jsonb, $10, $11, $2 FROM held
        ON CONFLICT (${column}, position) DO UPDATE
-          SET state = 'started', attempt = excluded.attempt, effect = excluded.effect, input = excluded.input,
+          SET state = excluded.state, attempt = excluded.attempt, effect = excluded.effect, input = excluded.input,
               argument_hash = excluded.argument_hash, text_length = excluded.text_length, output = NULL, message = NULL,
-              answer = NULL, started_at = clock_timestamp(), ended_at = NULL
-        WHERE s.tool = excluded.tool AND coalesce(s.argument_hash, excluded.argument_hash) = excluded.argument_hash
-          AND CASE WHEN s.attempt = $2 THEN s.state = 'started' OR s.kind = 'model'
+              answer = NULL, answered_at = CASE WHEN excluded.state = 'started' THEN s.answered_at END, started_at = clock_timestamp(), ended_at = NULL
+        WHERE s.tool = excluded.tool
+          AND (excluded.state = 'asked' OR coalesce(s.argument_hash, excluded.argument_hash) = excluded.argument_hash)
+          AND CASE WHEN excluded.state = 'asked' THEN s.state = 'asked'
+                   WHEN s.state = 'asked' THEN s.answer = 'allow'
+                   WHEN s.attempt = $2 THEN s.state = 'started' OR s.kind = 'model'
                    WHEN s.state IN ('started', 'unknown') THEN
                      (coalesce(s.effect, 'write') <> 'write' OR s.answer = 'again'
                       OR (s.effect IS NULL AND excluded.effect = 'read'))
@@ -99,6 +103,7 @@ export async function beginStep(sql: Sql, fence: StepFence, step: NewStep): Prom
       step.argumentHash,
       storable(step.input),
       step.textLength,
+      step.state,
     ],
   );
   return rowCount === 1;
@@ -110,7 +115,7 @@ export async function endStep(
   fence: StepFence,
   step: {
     readonly n: number;
-    readonly state: Exclude<JournalState, "started">;
+    readonly state: Exclude<JournalState, "asked" | "started">;
     readonly output: unknown;
     readonly message: string | null;
   },

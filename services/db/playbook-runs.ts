@@ -41,6 +41,7 @@ const RUN = `SELECT r.id, r.playbook_id AS "playbookId", r.name, r.state, r.mess
     ${cursorText("r.created_at")} AS cursor
   FROM owl.playbook_run r`;
 
+/** Its format, which its queue job has too. */
 export async function insertPlaybookRun(
   sql: Sql,
   run: {
@@ -52,21 +53,16 @@ export async function insertPlaybookRun(
     readonly lost: LostRule;
     readonly queueJob: string;
   },
-): Promise<void> {
+): Promise<number> {
+  const { format: newest, freshFormat } = jobKindRow("playbook");
+  // Code of before would call what is to be allowed first.
+  const format = run.steps.some((step) => step.approval) ? newest : freshFormat;
   await sql.query(
     `INSERT INTO owl.playbook_run (id, account_id, playbook_id, name, steps, queue_job, format, lost)
      VALUES ($1, $2, $3, $4, $5::jsonb, $6, $7, $8)`,
-    [
-      run.id,
-      run.accountId,
-      run.playbookId,
-      run.name,
-      JSON.stringify(run.steps),
-      run.queueJob,
-      jobKindRow("playbook").freshFormat,
-      run.lost,
-    ],
+    [run.id, run.accountId, run.playbookId, run.name, JSON.stringify(run.steps), run.queueJob, format, run.lost],
   );
+  return format;
 }
 
 export async function findPlaybookRun(sql: Sql, id: string, accountId: string): Promise<PlaybookRunRow | null> {

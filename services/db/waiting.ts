@@ -1,8 +1,9 @@
-// Rows that wait for their owner's word on a step that may have acted, and the word itself. Invariants: a waiting row holds
+// Rows that wait for their owner's word on a step that is to be allowed or may have acted, and the word itself. Invariants: a waiting row holds
 // no worker and no queue job; an answer is bound to row, step, tool and argument hash, is written once, and puts the row
 // back in line (or ends it) in the same transaction, when no other step of it waits.
 
 import type { StepAnswer } from "../core/journal.ts";
+import { failure } from "../core/wire/errors.ts";
 import { type JournalledKind, owners, type StepFence } from "./journal.ts";
 import type { Sql } from "./pool.ts";
 import { type RequeueDeps, requeueRow } from "./requeue.ts";
@@ -18,15 +19,17 @@ export interface AskedStep {
   readonly name: string;
   readonly input: unknown;
   readonly argumentHash: string | null;
+  /** May it be called, or did it take effect? */
+  readonly asks: "approval" | "outcome";
   readonly startedAt: Date | string;
 }
 
 /** For a select list: what the row `owner` waits for, as JSON; empty where it does not wait. */
 export const askedText = (kind: WaitingKind, owner: string): string => `(SELECT coalesce(jsonb_agg(jsonb_build_object(
     'n', q.position, 'id', q.step_id, 'name', q.tool, 'input', q.input, 'argumentHash', q.argument_hash,
-    'startedAt', q.started_at) ORDER BY q.position), '[]'::jsonb)
+    'asks', CASE q.state WHEN 'asked' THEN 'approval' ELSE 'outcome' END, 'startedAt', q.started_at) ORDER BY q.position), '[]'::jsonb)
    FROM owl.step q WHERE q.${owners[kind].column} = ${owner}.id AND ${owner}.state = 'waiting'
-    AND q.state = 'unknown' AND q.answer IS NULL)`;
+    AND q.state IN ('asked', 'unknown') AND q.answer IS NULL)`;
 
 /** running -> waiting: writes that were begun and have no end are unknown from here on. False when the claim is lost. */
 export async function waitForOwner(sql: Sql, fence: StepFence & { readonly kind: WaitingKind }): Promise<boolean> {
@@ -55,10 +58,44 @@ export async function waitForOwner(sql: Sql, fence: StepFence & { readonly kind:
   return true;
 }
 
+/** What a waiting row asks, whose it is and where in the pages it is seen; null when it is not there. */
+export async function findAsked(
+  sql: Sql,
+  kind: WaitingKind,
+  id: string,
+): Promise<{ readonly accountId: string; readonly place: string; readonly steps: readonly AskedStep[] } | null> {
+  const place = kind === "chat" ? "'/c/' || o.conversation_id" : "'/playbook-runs/' || o.id";
+  const { rows } = await sql.query<{ accountId: string; place: string; steps: readonly AskedStep[] }>(
+    `SELECT o.account_id AS "accountId", ${place} AS place, ${askedText(kind, "o")} AS steps
+       FROM ${owners[kind].table} o WHERE o.id = $1`,
+    [id],
+  );
+  return rows[0] ?? null;
+}
+
+/** Who may answer and has a mail address for a name, the owner first. */
+export async function listAnswerers(
+  sql: Sql,
+  accountId: string,
+  withAdministrators: boolean,
+): Promise<readonly string[]> {
+  const { rows } = await sql.query<{ name: string }>(
+    `SELECT name FROM owl.account
+      WHERE (id = $1 OR ($2 AND role = 'administrator')) AND disabled_at IS NULL AND name LIKE '%_@_%'
+      ORDER BY id = $1 DESC, name LIMIT 20`,
+    [accountId, withAdministrators],
+  );
+  return rows.map(({ name }) => name);
+}
+
 interface Word {
   readonly kind: WaitingKind;
   readonly id: string;
   readonly accountId: string;
+  /** The name of whoever gives it. */
+  readonly by: string;
+  /** Whoever gives it may allow or refuse what others' work asks. */
+  readonly mayApprove: boolean;
   readonly n: number;
   readonly name: string;
   readonly argumentHash: string | null;
@@ -67,7 +104,8 @@ interface Word {
 
 /**
  * The owner's word. "answered": another word was first; "notWaiting": the row does not wait, or not for this very call;
- * "notFound": there is no such row of that account. `sql` is a transaction.
+ * "notFound": there is no such row that the account
+ * may answer for. `sql` is a transaction.
  */
 export async function answerStep(
   deps: RequeueDeps,
@@ -75,6 +113,8 @@ export async function answerStep(
   word: Word,
 ): Promise<"taken" | "answered" | "notWaiting" | "notFound"> {
   const { table, column } = owners[word.kind];
+  const isApproval = word.answer === "allow" || word.answer === "refuse";
+  const refusal = failure("tool.refused", { who: word.by });
   // In the order of locks (pool.ts): a stop will want the conversation.
   if (word.kind === "chat" && word.answer === "stop") {
     await sql.query(
@@ -84,8 +124,8 @@ export async function answerStep(
     );
   }
   const { rows } = await sql.query<{ state: string; attempt: number; format: number }>(
-    `SELECT state, attempt, format FROM ${table} WHERE id = $1 AND account_id = $2 FOR UPDATE`,
-    [word.id, word.accountId],
+    `SELECT state, attempt, format FROM ${table} WHERE id = $1 AND (account_id = $2 OR $3) FOR UPDATE`,
+    [word.id, word.accountId, word.mayApprove && isApproval],
   );
   const row = rows[0];
   if (row === undefined) return "notFound";
@@ -93,15 +133,28 @@ export async function answerStep(
     row.state === "waiting"
       ? await sql.query(
           `UPDATE owl.step SET answer = $5, answered_by = $6, answered_at = clock_timestamp(),
-                  state = CASE WHEN $5 = 'happened' THEN 'finished' ELSE state END
+                  state = CASE $5 WHEN 'happened' THEN 'finished' WHEN 'refuse' THEN 'failed' ELSE state END,
+                  output = CASE WHEN $5 = 'refuse' THEN $8::jsonb ELSE output END,
+                  message = CASE WHEN $5 = 'refuse' THEN $9 ELSE message END,
+                  ended_at = CASE WHEN $5 = 'refuse' THEN clock_timestamp() ELSE ended_at END
             WHERE ${column} = $1 AND position = $2 AND tool = $3 AND argument_hash IS NOT DISTINCT FROM $4
-              AND state = 'unknown' AND answer IS NULL`,
-          [word.id, word.n, word.name, word.argumentHash, word.answer, word.accountId],
+              AND state = $7 AND answer IS NULL`,
+          [
+            word.id,
+            word.n,
+            word.name,
+            word.argumentHash,
+            word.answer,
+            word.accountId,
+            isApproval ? "asked" : "unknown",
+            JSON.stringify({ code: refusal.code, next: refusal.next }),
+            refusal.message,
+          ],
         )
       : { rowCount: 0 };
   if (rowCount !== 1) {
-    const { rows: given } = await sql.query<{ answer: string | null }>(
-      `SELECT answer FROM owl.step WHERE ${column} = $1 AND position = $2 AND answer IS NOT NULL`,
+    const { rows: given } = await sql.query(
+      `SELECT 1 FROM owl.step WHERE ${column} = $1 AND position = $2 AND answered_at IS NOT NULL`,
       [word.id, word.n],
     );
     return given.length > 0 ? "answered" : "notWaiting";
@@ -111,7 +164,8 @@ export async function answerStep(
     return "taken";
   }
   const { rows: open } = await sql.query(
-    `SELECT 1 FROM owl.step WHERE ${column} = $1 AND state = 'unknown' AND answer IS NULL AND coalesce(effect, 'write') = 'write' LIMIT 1`,
+    `SELECT 1 FROM owl.step WHERE ${column} = $1 AND answer IS NULL
+        AND (state = 'asked' OR (state = 'unknown' AND coalesce(effect, 'write') = 'write')) LIMIT 1`,
     [word.id],
   );
   if (open.length === 0) {

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import {
   actOn,
+  asksFirst,
   canonicalJson,
   type JournalState,
   type JournalStep,
@@ -25,11 +26,15 @@ interface StepCall {
   /** Of a new step; a step on record keeps its own. */
   readonly id: string;
   readonly textLength?: number;
+  /** Not called before a person allows it. */
+  readonly approval?: boolean;
 }
 
 export interface Begun {
   readonly n: number;
   readonly id: string;
+  /** It is not called: its owner is asked first. */
+  readonly asks: boolean;
 }
 
 export interface Journal {
@@ -41,12 +46,16 @@ export interface Journal {
   meet(call: Pick<StepCall, "kind" | "name" | "input">): JournalStep | null;
   /** The step at that place, as it was when this attempt began. */
   at(n: number): JournalStep | null;
-  /** Marks it started; `found`: the step on record it takes up again; `place`: where a new one goes. Throws `turn.lost`. */
+  /** Marks it started, or asked where a person is to allow it; `found`: the step on record it takes up again; `place`: where a new one goes. Throws `turn.lost`. */
   begin(call: StepCall, found: JournalStep | null, place?: number): Promise<Begun>;
   /** Marks its end, whatever was aborted; false when the claim is lost. */
   end(
     n: number,
-    outcome: { readonly state: Exclude<JournalState, "started">; readonly output?: unknown; readonly message?: string },
+    outcome: {
+      readonly state: Exclude<JournalState, "asked" | "started">;
+      readonly output?: unknown;
+      readonly message?: string;
+    },
   ): Promise<boolean>;
 }
 
@@ -85,20 +94,23 @@ export async function openJournal(context: JobContext, kind: JournalledKind): Pr
       const askedAtMs = clock.monotonicMs();
       const n = found?.n ?? place ?? next;
       next = Math.max(next, n + 1);
+      const argumentHash = hashArgument(call.kind === "model" ? null : call.input);
+      const asks = asksFirst(call.approval === true, found, argumentHash);
       const step = {
         n,
+        state: asks ? ("asked" as const) : ("started" as const),
         id: found?.id ?? call.id,
         kind: call.kind,
         name: call.name,
         effect: call.effect,
         input: call.kind === "model" ? null : call.input,
-        argumentHash: hashArgument(call.kind === "model" ? null : call.input),
+        argumentHash,
         textLength: call.textLength ?? null,
       };
       if (!(await throughOutage(context, () => beginStep(db, fence, step)))) throw failure("turn.lost");
       const isOld = clock.monotonicMs() - askedAtMs > CLAIM_FRESH_MS;
-      if (isOld && call.effect !== "read" && !(await context.stillClaimed())) throw failure("turn.lost");
-      return { n, id: step.id };
+      if (isOld && !asks && call.effect !== "read" && !(await context.stillClaimed())) throw failure("turn.lost");
+      return { n, id: step.id, asks };
     },
     end(n, { state, output = null, message = null }) {
       // What was done must be known: an abort does not keep its end from being recorded.

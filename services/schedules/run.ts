@@ -62,7 +62,7 @@ async function runPlaybook(deps: RunDeps, sql: Sql, schedule: HeldSchedule): Pro
   const id = deps.random.uuid();
   const queueJob = deps.random.uuid();
   const { name, steps, lost } = playbook;
-  await insertPlaybookRun(sql, { id, accountId, playbookId: playbook.id, name, steps, lost, queueJob });
-  await deps.queue.enqueue(sql, "playbook", { id, queueJob });
+  const format = await insertPlaybookRun(sql, { id, accountId, playbookId: playbook.id, name, steps, lost, queueJob });
+  await deps.queue.enqueue(sql, "playbook", { id, queueJob, format });
   return { outcome: "started", reason: null, turnId: null, conversationId: null, runId: id };
 }

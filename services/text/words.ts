@@ -15,6 +15,18 @@ export const words = {
     `The answer took longer than the limit of ${v.minutes} minutes and was ended. Split the question and try again.`,
     `답변이 제한 시간(${v.minutes}분)을 넘겨 중단했습니다. 질문을 나누어 다시 시도해주세요.`,
   ],
+  "asked.approval": (v: With<"tool">) => [
+    `A call of “${v.tool}” waits until you allow or refuse it.`,
+    `“${v.tool}” 호출이 허용 또는 거부를 기다리고 있습니다.`,
+  ],
+  "asked.outcome": (v: With<"tool">) => [
+    `It is not known whether “${v.tool}” took effect; your decision is awaited.`,
+    `“${v.tool}” 호출이 처리되었는지 알 수 없어 결정을 기다리고 있습니다.`,
+  ],
+  "asked.open": (v: With<"place">) => [
+    `You find it in Owl under ${v.place}`,
+    `Owl의 ${v.place} 에서 확인할 수 있습니다.`,
+  ],
   "turn.error": [
     "Something went wrong while answering. Please try again.",
     "답변 중 오류가 발생했습니다. 다시 시도해주세요.",

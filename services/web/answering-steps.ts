@@ -1,4 +1,4 @@
-// The owner's word on a step whose outcome is not known, for turns and runs alike. Invariant: a repeated request gets the
+// A person's word on a step that is to be allowed or whose outcome is not known, for turns and runs alike. Invariant: a repeated request gets the
 // first one's answer by its Idempotency-Key; without one, the second word is refused.
 
 import type { FastifyRequest } from "fastify";
@@ -6,6 +6,7 @@ import type { z } from "zod";
 import { failure } from "../core/wire/errors.ts";
 import type { stepAnswer } from "../core/wire/step.ts";
 import { answerStep, type WaitingKind } from "../db/waiting.ts";
+import { audit } from "./approving.ts";
 import type { WebDeps } from "./deps.ts";
 import { onceOnly } from "./idempotency.ts";
 import { accountOf } from "./sessions.ts";
@@ -21,9 +22,13 @@ export function takeWord<Answer extends Record<string, unknown>>(
   const { random, config } = deps;
   const queue = { enqueue: deps.queue.enqueue, remove: deps.queue.remove };
   return onceOnly(deps, request, answer, async (sql) => {
-    const accountId = accountOf(request).id;
-    const given = { ...asked, ...word, accountId };
+    const { id: accountId, name: by, role } = accountOf(request);
+    const mayApprove = role === "administrator" && config.tools.approvers === "administrators";
+    const given = { ...asked, ...word, accountId, by, mayApprove };
     const outcome = await answerStep({ queue, random, claimMs: config.turn.claimMs }, sql, given);
+    if (outcome === "taken" && mayApprove) {
+      await audit(sql, request, `step.${word.answer}`, `${asked.kind} ${asked.id}`, { step: asked.n, tool: word.name });
+    }
     if (outcome === "notFound") throw failure(asked.kind === "chat" ? "turn.notFound" : "run.notFound");
     if (outcome === "answered") throw failure("step.answered");
     if (outcome === "notWaiting") throw failure("step.notWaiting");

@@ -158,7 +158,8 @@ export function createWorker(deps: WorkerDeps): Worker {
   }
 
   function finished(job: RunningJob, result: HandlerResult): void {
-    running.delete(job.claim.id);
+    // A row that waited for a word may be ours again already.
+    if (running.get(job.claim.id) === job) running.delete(job.claim.id);
     if (result === "ended") counts.finished += 1;
     if (result === "handBack") counts.handedBack += 1;
     if (result === "lostClaim") {

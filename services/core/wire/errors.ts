@@ -213,6 +213,7 @@ const ERRORS = {
   // What a job, a tool or a program failed with: told in the job's row and in logs, not by a status of its own.
   "model.failed": row(500, "{why}"),
   "tool.notFound": row(500, "There is no tool {name}."),
+  "tool.refused": row(500, "This call was not allowed by {who}.", "Do not call it again; say what it was needed for."),
   "tool.input": row(500, "The input of {name} does not fit: {why}"),
   "turn.lost": row(500, "This turn is another worker's now."),
   "recording.missing": row(500, "The file is no longer there or cannot be read."),

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { JOB_KINDS } from "../../../config/config.ts";
 import { JOB_FILTERS, JOB_STATES } from "../job-view.ts";
 import { count, id, instant, list, pageOf, pageQuery, text } from "./parts.ts";
+import { askedStep } from "./step.ts";
 
 const ms = z.number().nullable();
 const kind = z.enum(JOB_KINDS);
@@ -59,6 +60,9 @@ export const jobDetail = job
   .extend({
     payload: facts.optional().describe("What it was asked, without anybody's words."),
     result: facts.optional().describe("How far it came."),
+    waitsFor: list(askedStep)
+      .optional()
+      .describe("Calls an administrator may allow too (`tools.approvers`), with their input."),
     waitedMs: ms.describe("From acceptance to its last claim."),
     ranMs: ms.describe("From its last claim to its end."),
   })

@@ -22,6 +22,7 @@ export const playbook = z.object({
         .enum(EFFECTS)
         .optional()
         .describe("What a second call of an HTTP request or ticket would mean; absent: by its tool and method."),
+      approval: z.boolean().optional().describe("`true`: the run waits until the call is allowed."),
     }),
   ),
   lost: z
@@ -62,7 +63,9 @@ export const run = z.object({
   createdAt: instant,
   claimedAt: instant.nullable(),
   endedAt: instant.nullable(),
-  waitsFor: list(askedStep).describe("While `waiting`: the step whose outcome is not known; its owner answers."),
+  waitsFor: list(askedStep).describe(
+    "While `waiting`: the call that is to be allowed, or whose outcome is not known; its owner answers.",
+  ),
 });
 export type Run = z.infer<typeof run>;
 export const runPage = pageOf(run);

@@ -1,4 +1,4 @@
-// A step whose outcome is not known, and its owner's word on it.
+// A step that is to be allowed, or whose outcome is not known, and its owner's word on it.
 
 import { z } from "zod";
 import { STEP_ANSWERS } from "../journal.ts";
@@ -14,6 +14,7 @@ export const askedStep = z
     name: text.describe("The tool's."),
     input: z.unknown(),
     argumentHash,
+    asks: z.enum(["approval", "outcome"]).describe("Whether it may be called, or whether it took effect."),
     startedAt: instant,
   })
   .meta({
@@ -24,6 +25,7 @@ export const askedStep = z
         name: "mail",
         input: { to: "team@example.org", subject: "Late orders", text: "There are 12." },
         argumentHash: "m0t2cBGT8ZvS3Wl4H7cZ2o9k9mSlwQy3kqS1b2pVx1E",
+        asks: "outcome",
         startedAt: "2026-03-02T09:00:07.000Z",
       },
     ],
@@ -36,7 +38,9 @@ export const stepAnswer = z
   .strictObject({
     answer: z
       .enum(STEP_ANSWERS)
-      .describe("`happened`: it took effect; `again`: call it once more; `stop`: end the whole here."),
+      .describe(
+        "Of a call to be allowed `allow` or `refuse`; of one whose outcome is not known `happened`: it took effect, `again`: call it once more, `stop`: end the whole here.",
+      ),
     name: text.max(200).describe("As the step is told."),
     argumentHash: text.max(100).nullable(),
   })

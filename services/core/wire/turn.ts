@@ -46,7 +46,9 @@ export const turn = z.object({
   stopRequested: z.boolean(),
   tools: list(z.record(z.string(), z.unknown())),
   attachments: list(attachment),
-  waitsFor: list(askedStep).describe("While `waiting`: calls whose outcome is not known; their owner answers."),
+  waitsFor: list(askedStep).describe(
+    "While `waiting`: calls to be allowed, or whose outcome is not known; their owner answers.",
+  ),
 });
 export type Turn = z.infer<typeof turn>;
 

@@ -11,7 +11,6 @@ import { listAttachedTexts } from "../../db/attachments.ts";
 import { rewindTurn } from "../../db/rewind.ts";
 import { throughOutage } from "../../db/through-outage.ts";
 import { endTurn, findTold, findTurnToAnswer, type ToldSoFar } from "../../db/turns.ts";
-import { waitForOwner } from "../../db/waiting.ts";
 import { builtInResponder } from "../../model/built-in.ts";
 import { endpointOnDemand } from "../../model/on-demand.ts";
 import type { Responder } from "../../model/responder.ts";
@@ -20,6 +19,7 @@ import { createDescribeTable, createListTables } from "../../tools/schema-tools.
 import { createSearchTranscripts } from "../../tools/search-transcripts.ts";
 import type { Sources } from "../../tools/sources.ts";
 import type { Tool } from "../../tools/tool.ts";
+import { waitForWord } from "../asking.ts";
 import type { Handler, HandlerResult, JobContext } from "../handler.ts";
 import { type Journal, openJournal } from "../journal.ts";
 import { type AnswerSink, createAnswerSink } from "./answer-sink.ts";
@@ -47,7 +47,7 @@ export function createChatHandler(deps: ChatDeps): Handler {
     const turn = await findTurnToAnswer(context.db, context.id);
     if (!turn) return "lostClaim";
     const journal = await openJournal(context, "chat");
-    if (journal.asks) return wait(context);
+    if (journal.asks) return waitForWord(context, "chat");
     const told = await standOn(context, journal);
     if (told === "lostClaim") return "lostClaim";
     const files = turn.hasFiles ? await listAttachedTexts(context.db, context.id, ATTACHED_CHARACTERS) : [];
@@ -59,6 +59,8 @@ export function createChatHandler(deps: ChatDeps): Handler {
       onLost: () => context.log.warn("claim was lost while answering"),
       ...(told === null ? {} : { told }),
     });
+    // Aborted when nothing goes on before its owner has allowed a call.
+    const asking = new AbortController();
     const names = await deps.sources.names();
     const calls = createToolCalls({
       turnId: context.id,
@@ -74,6 +76,8 @@ export function createChatHandler(deps: ChatDeps): Handler {
       accountId: turn.accountId,
       journal,
       acting: context.acting,
+      approval: context.config.tools.approval,
+      onAsks: () => asking.abort(new OwlError("tool.asks", "A person is asked first.")),
       toldEnds: new Set(told?.ends),
     });
     const record = createModelRecord({ journal, sink, random: context.random });
@@ -82,7 +86,7 @@ export function createChatHandler(deps: ChatDeps): Handler {
       await responder(
         { text: turn.text, history: turn.history, files, sources: names, tools: calls.tools },
         {
-          signal: context.signal,
+          signal: AbortSignal.any([context.signal, asking.signal]),
           clock: context.clock,
           words: context.text,
           text: sink.text,
@@ -109,12 +113,6 @@ export function createChatHandler(deps: ChatDeps): Handler {
     return throughOutage(context, () => findTold(context.db, context.id));
   }
 
-  async function wait(context: JobContext): Promise<HandlerResult> {
-    const { id, attempt } = context;
-    const result = await context.end((sql) => waitForOwner(sql, { kind: "chat", id, attempt }));
-    return result === "ended" ? "waiting" : result;
-  }
-
   async function end(
     context: JobContext,
     done: { readonly sink: AnswerSink; readonly calls: ToolCalls; readonly failure: unknown },
@@ -123,8 +121,9 @@ export function createChatHandler(deps: ChatDeps): Handler {
     const aborted = context.signal.aborted;
     // A call that is handed over goes on: its display is not ended.
     const handsOver = done.failure !== null && jobCauseOf(context) === "handOver";
-    if (!handsOver) done.calls.close();
-    if (done.failure === null) done.sink.close();
+    const asks = done.calls.asks && !aborted;
+    if (!handsOver && !asks) done.calls.close();
+    if (done.failure === null && !asks) done.sink.close();
     const flushed = await done.sink.flush(aborted ? FLUSH_ABORTED_FOR_MS : FLUSH_FOR_MS).catch((error: unknown) => {
       context.log.warn({ err: error }, "the answer's last words could not be stored");
       // Without its last words it is no answer; an aborted one is not whole anyway.
@@ -132,6 +131,7 @@ export function createChatHandler(deps: ChatDeps): Handler {
       throw error;
     });
     if (flushed === "lostClaim") return "lostClaim";
+    if (asks) return waitForWord(context, "chat");
     if (done.failure === null) return write(context, "answered", "answered", null);
     return handsOver ? "handBack" : fail(context, done.failure);
   }

@@ -15,6 +15,8 @@ export interface ToolCalls {
   readonly tools: readonly Tool[];
   /** Calls a tool. Throws what the tool throws (a bad input is `tool.input`). */
   call(name: string, input: unknown, signal: AbortSignal): Promise<ToolOutput>;
+  /** Calls are on record that its owner has to allow first. */
+  readonly asks: boolean;
   /** How many are running now. */
   readonly running: number;
   /** Resolves when calls that may act have come to their end: they are not cut off for a hand-over. */
@@ -33,6 +35,10 @@ interface ToolCallsDeps {
   readonly journal: Journal;
   /** What calls that may act obey. */
   readonly acting: AbortSignal;
+  /** Tools that are not called before a person allows it. */
+  readonly approval: readonly string[];
+  /** Called when nothing runs any more and some call waits to be allowed. */
+  readonly onAsks: () => void;
   /** Ids of calls whose end was told by an earlier attempt. */
   readonly toldEnds: ReadonlySet<string>;
 }
@@ -52,11 +58,19 @@ export function createToolCalls(deps: ToolCallsDeps): ToolCalls {
   const acting = new Set<Promise<unknown>>();
   /** Being put on record before they are called. */
   let beginning = 0;
+  /** On record to be allowed: they come to no end in this attempt. */
+  let asked = 0;
+
+  /** What runs beside a call that is to be allowed comes to its end first. */
+  function askWhenAlone(): void {
+    if (asked > 0 && open.size === 0 && beginning === 0) deps.onAsks();
+  }
 
   function end(id: string, state: Ended, rest: Facts): void {
     const call = open.get(id);
     if (!call) return;
     open.delete(id);
+    askWhenAlone();
     const elapsedMs = Math.round(clock.monotonicMs() - call.startedAt);
     sink.tool({ id, name: call.name, input: call.input, state, elapsedMs, ...rest });
   }
@@ -109,8 +123,11 @@ export function createToolCalls(deps: ToolCallsDeps): ToolCalls {
 
   return {
     tools: deps.tools,
+    get asks() {
+      return asked > 0;
+    },
     get running() {
-      return open.size + beginning;
+      return open.size + beginning + asked;
     },
     async call(name, input, signal) {
       signal.throwIfAborted();
@@ -122,11 +139,17 @@ export function createToolCalls(deps: ToolCallsDeps): ToolCalls {
       const shown = { id: found?.id ?? deps.random.uuid(), name, input: parsed.data };
       if (found !== null && actOn(found) === "replay") return replay(found, shown);
       const effect = effectOf(tool.name, parsed.data as Facts);
-      const step = { kind: "tool", effect, textLength: sink.length, ...shown } as const;
+      const approval = deps.approval.includes(name);
+      const step = { kind: "tool", effect, textLength: sink.length, approval, ...shown } as const;
       beginning += 1;
       const begun = await journal.begin(step, found).finally(() => {
         beginning -= 1;
       });
+      if (begun.asks) {
+        asked += 1;
+        askWhenAlone();
+        return untilAborted(signal);
+      }
       open.set(shown.id, { ...shown, startedAt: clock.monotonicMs() });
       sink.tool({ ...shown, state: "running" });
       const running = run(tool, parsed.data, begun, effect === "write" ? deps.acting : signal, effect);
@@ -141,6 +164,14 @@ export function createToolCalls(deps: ToolCallsDeps): ToolCalls {
       for (const id of [...open.keys()]) end(id, "aborted", {});
     },
   };
+}
+
+/** Never resolves: the attempt ends without the call. */
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
 }
 
 /** What the model is told of a call that a person confirmed: that it was, and no more. */

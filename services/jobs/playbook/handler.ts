@@ -9,8 +9,8 @@ import { checkInput, fillReferences, type PlaybookStep } from "../../core/playbo
 import { effectOf } from "../../core/tool-effects.ts";
 import { endPlaybookRun, listSteps, loadRunToDo } from "../../db/playbook-runs.ts";
 import { throughOutage } from "../../db/through-outage.ts";
-import { waitForOwner } from "../../db/waiting.ts";
 import type { Outcome } from "../../tools/acting/outcome.ts";
+import { waitForWord } from "../asking.ts";
 import type { Handler, HandlerResult, JobContext } from "../handler.ts";
 import { type Journal, openJournal } from "../journal.ts";
 import { callTool, type PlaybookDeps } from "./call-tool.ts";
@@ -22,13 +22,14 @@ export function createPlaybookHandler(deps: PlaybookDeps): Handler {
       const todo = await throughOutage(context, () => loadRunToDo(context.db, context));
       if (todo === null) return "lostClaim";
       const journal = await openJournal(context, "playbook");
-      if (journal.asks) return wait(context);
+      if (journal.asks) return waitForWord(context, "playbook");
       const outputs = new Map<string, unknown>();
       for (const [position, step] of todo.steps.entries()) {
         if (context.signal.aborted) return endCut(context, step.id);
         const { accountId } = todo;
         const outcome = await doStep(deps, context, { step, position, outputs, accountId, journal });
         if (outcome === "lostClaim" || outcome === "handBack") return outcome;
+        if (outcome === "asks") return waitForWord(context, "playbook");
         if (outcome.kind !== "finished") return endAtStep(context, step, outcome);
         outputs.set(step.id, outcome.output);
       }
@@ -51,12 +52,6 @@ export function createPlaybookHandler(deps: PlaybookDeps): Handler {
   };
 }
 
-async function wait(context: JobContext): Promise<HandlerResult> {
-  const { id, attempt } = context;
-  const result = await context.end((sql) => waitForOwner(sql, { kind: "playbook", id, attempt }));
-  return result === "ended" ? "waiting" : result;
-}
-
 interface StepWork {
   readonly step: PlaybookStep;
   readonly position: number;
@@ -69,14 +64,22 @@ async function doStep(
   deps: PlaybookDeps,
   context: JobContext,
   { step, position, outputs, accountId, journal }: StepWork,
-): Promise<Outcome | "lostClaim" | "handBack"> {
+): Promise<Outcome | "lostClaim" | "handBack" | "asks"> {
   const found = journal.at(position);
-  if (found !== null && actOn(found) === "replay") return { kind: "finished", output: found.output };
+  if (found !== null && actOn(found) === "replay") {
+    if (found.state === "finished") return { kind: "finished", output: found.output };
+    return { kind: "failed", reason: found.message ?? "The tool failed.", output: found.output };
+  }
   const filled = fillReferences(step.input, outputs);
   const input = filled.ok ? filled.input : step.input;
   const effect = effectOf(step.tool, input, step.effect ?? null);
-  await journal.begin({ kind: "tool", name: step.tool, id: step.id, input, effect }, found, position);
   const wrong = filled.ok ? checkInput(step.tool, input)[0] : undefined;
+  // What cannot be called at all is nobody's to allow.
+  const isCallable = filled.ok && wrong === undefined;
+  const approval = isCallable && (step.approval === true || context.config.tools.approval.includes(step.tool));
+  const call = { kind: "tool", name: step.tool, id: step.id, input, effect, approval } as const;
+  const { asks } = await journal.begin(call, found, position);
+  if (asks) return "asks";
   const signal = effect === "write" ? context.acting : context.signal;
   let outcome: Outcome;
   if (!filled.ok) outcome = { kind: "failed", reason: `${filled.reason}.` };

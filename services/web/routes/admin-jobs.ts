@@ -1,5 +1,6 @@
 // Everybody's jobs, for administrators: figures, list, one job, stop, try again. Invariants: every act goes the way its
-// owner's own route goes (job-requests.ts) and is in the audit trail in the same transaction; nobody's words are told.
+// owner's own route goes (job-requests.ts) and is in the audit trail in the same transaction; nobody's words are told
+// (but what a call is that an administrator may allow: `tools.approvers`).
 
 import type { JobKind } from "../../../config/config.ts";
 import { kindRetry } from "../../core/job-view.ts";
@@ -21,6 +22,7 @@ import { COUNTED, readJobFigures } from "../../db/job-figures.ts";
 import { findJob, type JobRow, listFailed, listJobs } from "../../db/job-list.ts";
 import { lockLatestEnded } from "../../db/schema-analyses.ts";
 import { stopRow } from "../../db/stops.ts";
+import { findAsked } from "../../db/waiting.ts";
 import { audit } from "../approving.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
@@ -91,7 +93,10 @@ export const adminJobRoutes: Routes = (app, deps) => {
     async (request) => {
       const { kind, id } = request.params;
       const row = await find(kind, id);
-      return { ...jobJson(row), ...jobTimings(row), ...(await findJobDetail(deps.db, kind, id)) };
+      const detail = { ...jobJson(row), ...jobTimings(row), ...(await findJobDetail(deps.db, kind, id)) };
+      if (deps.config.tools.approvers !== "administrators" || (kind !== "chat" && kind !== "playbook")) return detail;
+      const asked = await findAsked(deps.db, kind, id);
+      return { ...detail, waitsFor: (asked?.steps ?? []).filter(({ asks }) => asks === "approval") };
     },
   );
 

@@ -123,7 +123,8 @@ export const playbookRunRoutes: Routes = (app, deps) => {
     "/api/playbook-runs/:id/steps/:n/answer",
     {
       schema: {
-        summary: "The owner's word on a step whose outcome is not known: once; the run then goes on, or stops",
+        summary:
+          "The word on a step that is to be allowed or whose outcome is not known: once; the run then goes on, or stops",
         tags,
         params: stepParams,
         body: stepAnswer,

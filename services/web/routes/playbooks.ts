@@ -140,8 +140,16 @@ export const playbookRoutes: Routes = (app, deps) => {
         const found = await findPlaybook(sql, request.params.id, accountId);
         if (!found) throw notFound();
         const { name, steps, lost } = found;
-        await insertPlaybookRun(sql, { id, accountId, playbookId: found.id, name, steps, lost, queueJob });
-        await deps.queue.enqueue(sql, "playbook", { id, queueJob });
+        const format = await insertPlaybookRun(sql, {
+          id,
+          accountId,
+          playbookId: found.id,
+          name,
+          steps,
+          lost,
+          queueJob,
+        });
+        await deps.queue.enqueue(sql, "playbook", { id, queueJob, format });
       });
     },
   );

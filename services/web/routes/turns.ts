@@ -143,7 +143,8 @@ export const turnRoutes: Routes = (app, deps) => {
     "/api/turns/:id/steps/:n/answer",
     {
       schema: {
-        summary: "The owner's word on a call whose outcome is not known: once; the turn then goes on, or stops",
+        summary:
+          "The word on a call that is to be allowed or whose outcome is not known: once; the turn then goes on, or stops",
         tags,
         params: stepParams,
         body: stepAnswer,

@@ -6,6 +6,7 @@ import type { Job, JobDetail } from "../../../core/wire/job.ts";
 import { call } from "../api.ts";
 import { browserRandom } from "../browser-time.ts";
 import { durationText, sizeText } from "../core/duration.ts";
+import { AskedStepView } from "../parts/asked-step.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
@@ -53,6 +54,14 @@ export function JobDialog({ job, onClose, onActed }: JobDialogProps): VNode {
       {shown.message && <Failure text={ownWords(shown.message, languageNow())} />}
       {!shown.workerLives && <p class="warning">{t("jobs.noWorkerText")}</p>}
       {value ? <Facts job={value} /> : !failed && <p class="loading">{t("loading")}</p>}
+      {value?.waitsFor?.map((step) => (
+        <AskedStepView
+          key={step.n}
+          path={`/api/${job.kind === "chat" ? "turns" : "playbook-runs"}/${job.id}`}
+          step={step}
+          onAnswered={refresh}
+        />
+      ))}
       {refused && <Failure text={refused} />}
       {asking === null ? (
         <Acts job={shown} onAsk={setAsking} />

@@ -1,4 +1,4 @@
-// A call whose outcome is not known: its owner says what becomes of it. Once: a word given elsewhere first is told so.
+// A call that is to be allowed, or whose outcome is not known: a person says what becomes of it. Once: a word given elsewhere first is told so.
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
@@ -7,7 +7,8 @@ import { call } from "../api.ts";
 import { t } from "../text/text.ts";
 import { failureText } from "./failure.tsx";
 
-const ANSWERS = ["happened", "again", "stop"] as const;
+const ANSWERS = { approval: ["allow", "refuse"], outcome: ["happened", "again", "stop"] } as const;
+type Answer = (typeof ANSWERS)[AskedStep["asks"]][number];
 
 interface AskedStepProps {
   /** `/api/turns/ID` or `/api/playbook-runs/ID`. */
@@ -20,7 +21,9 @@ export function AskedStepView({ path, step, onAnswered }: AskedStepProps): VNode
   const [busy, setBusy] = useState(false);
   const [failed, setFailed] = useState<string | null>(null);
 
-  async function answer(word: (typeof ANSWERS)[number]): Promise<void> {
+  const title = t(`asked.${step.asks}.title`, { name: step.name });
+
+  async function answer(word: Answer): Promise<void> {
     setBusy(true);
     setFailed(null);
     try {
@@ -34,15 +37,21 @@ export function AskedStepView({ path, step, onAnswered }: AskedStepProps): VNode
   }
 
   return (
-    <section class="asked" aria-label={t("asked.title", { name: step.name })}>
+    <section class="asked" aria-label={title}>
       <p>
-        <strong>{t("asked.title", { name: step.name })}</strong>
+        <strong>{title}</strong>
       </p>
-      <p>{t("asked.text")}</p>
+      <p>{t(`asked.${step.asks}.text`)}</p>
       <pre>{JSON.stringify(step.input, null, 2)}</pre>
       <div class="actions">
-        {ANSWERS.map((word) => (
-          <button key={word} type="button" disabled={busy} onClick={() => void answer(word)}>
+        {ANSWERS[step.asks].map((word) => (
+          <button
+            key={word}
+            type="button"
+            class={word === "allow" ? "primary" : undefined}
+            disabled={busy}
+            onClick={() => void answer(word)}
+          >
             {t(`asked.${word}`)}
           </button>
         ))}

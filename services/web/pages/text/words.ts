@@ -220,11 +220,18 @@ export const words = {
   "turn.position": (v: With<"position">) => [`In line: ${v.position} before you`, `대기 중: 앞에 ${v.position}건`],
   "turn.running": ["Working on it…", "답변을 작성하는 중…"],
   "turn.waiting": ["Waiting for your decision", "결정을 기다리는 중"],
-  "asked.title": (v: With<"name">) => [
+  "asked.approval.title": (v: With<"name">) => [`May “${v.name}” be called?`, `“${v.name}” 호출을 허용할까요?`],
+  "asked.approval.text": [
+    "Nothing was called yet. Your answer is about this very call; another one is asked about anew.",
+    "아직 호출하지 않았습니다. 답은 이 호출에만 적용되며, 내용이 바뀌면 다시 묻습니다.",
+  ],
+  "asked.allow": ["Allow", "허용"],
+  "asked.refuse": ["Refuse", "거부"],
+  "asked.outcome.title": (v: With<"name">) => [
     `It is not known whether “${v.name}” took effect.`,
     `“${v.name}” 호출이 실제로 처리되었는지 알 수 없습니다.`,
   ],
-  "asked.text": [
+  "asked.outcome.text": [
     "The work was interrupted during this call, and it is not repeated unasked. Look whether it happened, then decide.",
     "이 호출 도중에 작업이 중단되었습니다. 확인 없이 다시 호출하지 않습니다. 실제로 처리되었는지 확인한 뒤 선택해주세요.",
   ],

@@ -52,6 +52,7 @@ interface Draft {
   readonly rest: Readonly<Record<string, unknown>>;
   /** "": by the tool and its method. */
   readonly effect: Effect | "";
+  readonly approval: boolean;
 }
 
 /** What the form holds. */
@@ -222,6 +223,14 @@ export function PlaybookEditor({ playbook, onSave }: EditorProps): VNode {
                 </select>
               </label>
             )}
+            <label>
+              <input
+                type="checkbox"
+                checked={step.approval}
+                onChange={(event) => change(step.key, { approval: event.currentTarget.checked })}
+              />{" "}
+              {t("playbook.approval")}
+            </label>
             {problems
               .filter((problem) => problem.step === step.id || problem.step === `#${index + 1}`)
               .map((problem) => (
@@ -305,7 +314,7 @@ const workOf = (playbook: Playbook | null): Work => ({
 
 function emptyStep(number: number): Draft {
   const fields = { dataSource: "demo" };
-  return { key: browserRandom.uuid(), id: `step${number}`, tool: "sql", fields, rest: {}, effect: "" };
+  return { key: browserRandom.uuid(), id: `step${number}`, tool: "sql", fields, rest: {}, effect: "", approval: false };
 }
 
 function draftOf(step: Step): Draft {
@@ -319,11 +328,13 @@ function draftOf(step: Step): Draft {
     if (kind === "names") fields[field] = Array.isArray(value) ? value.join(", ") : String(value);
     else fields[field] = typeof value === "string" && kind !== "json" ? value : JSON.stringify(value, null, 2);
   }
-  return { key: browserRandom.uuid(), id: step.id, tool, fields, rest, effect: step.effect ?? "" };
+  const { effect = "", approval = false } = step;
+  return { key: browserRandom.uuid(), id: step.id, tool, fields, rest, effect, approval };
 }
 
 function stepOf(step: Draft): Step {
-  const made = { id: step.id.trim(), tool: step.tool, input: inputOf(step) };
+  const approval = step.approval ? { approval: true } : {};
+  const made = { id: step.id.trim(), tool: step.tool, input: inputOf(step), ...approval };
   const declares = step.tool === "http" || step.tool === "ticket";
   return declares && step.effect !== "" ? { ...made, effect: step.effect } : made;
 }

@@ -2,7 +2,13 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { actOn, canonicalJson, type JournalStep, keptTextLength } from "../../../../services/core/journal.ts";
+import {
+  actOn,
+  asksFirst,
+  canonicalJson,
+  type JournalStep,
+  keptTextLength,
+} from "../../../../services/core/journal.ts";
 import { effectOf, mayDeclareEffect } from "../../../../services/core/tool-effects.ts";
 
 test.each([
@@ -23,8 +29,26 @@ test.each([
   ["tool", "write", "unknown", "stop", "ask"],
   ["tool", "write", "unknown", "again", "repeat"],
   ["tool", "idempotent", "unknown", null, "repeat"],
+  ["tool", "read", "asked", null, "ask"],
+  ["tool", "write", "asked", "allow", "repeat"],
+  ["tool", "write", "failed", "refuse", "replay"],
 ] as const)("a %s step (%s) that is %s, answered %s: %s", (kind, effect, state, answer, act) => {
   expect(actOn({ kind, effect, state, answer })).toBe(act);
+});
+
+test.each([
+  // needs approval, found (state, answer, hash), hash -> asks
+  [false, null, "h", false],
+  [true, null, "h", true],
+  [true, ["asked", null, "h"], "h", true],
+  [true, ["asked", "allow", "h"], "h", false],
+  [true, ["asked", "allow", "h"], "other", true],
+  [false, ["asked", "allow", "h"], "other", true],
+  [true, ["started", null, "h"], "h", false],
+  [true, ["unknown", "again", "h"], "h", false],
+] as const)("approval needed: %s, on record %j, called with %s: asks %s", (needs, found, hash, asks) => {
+  const step = found === null ? null : { state: found[0], answer: found[1], argumentHash: found[2] };
+  expect(asksFirst(needs, step, hash)).toBe(asks);
 });
 
 const step = (change: Partial<JournalStep>): JournalStep => ({
