@@ -77,7 +77,7 @@ export function createChatHandler(deps: ChatDeps): Handler {
       journal,
       acting: context.acting,
       approval: context.config.tools.approval,
-      onAsks: () => asking.abort(new OwlError("tool.asks", "A person is asked first.")),
+      onAsks: () => asking.abort(),
       toldEnds: new Set(told?.ends),
     });
     const record = createModelRecord({ journal, sink, random: context.random });
