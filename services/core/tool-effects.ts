@@ -1,11 +1,11 @@
 // THE table of tools and what a second call of each would mean. Pure. Invariant: a tool without a row does not compile;
 // what nobody declared otherwise may have acted.
 
+import type { TOOL_NAMES } from "../../config/config.ts";
+
 /** read: may be repeated. write: never repeated unasked. idempotent: repeated under the same Idempotency-Key. */
 export const EFFECTS = ["read", "write", "idempotent"] as const;
 export type Effect = (typeof EFFECTS)[number];
-
-import type { TOOL_NAMES } from "../../config/config.ts";
 
 export type ToolName = (typeof TOOL_NAMES)[number];
 export const PLAYBOOK_TOOLS = ["sql", "http", "mail", "ticket"] as const satisfies readonly ToolName[];
