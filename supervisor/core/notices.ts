@@ -43,6 +43,12 @@ const PATIENCE_MS: Readonly<Partial<Record<NoticeKind, number>>> = { certificate
 
 export const beginNotices = (nowMs: WallMs): NoticeRecord => ({ sinceMs: nowMs, matters: {}, sentAtMs: {} });
 
+/** What is no longer told of is forgotten, not over. */
+export function withKinds(record: NoticeRecord, kinds: readonly NoticeKind[]): NoticeRecord {
+  const kept = Object.entries(record.matters).filter(([, { kind }]) => kinds.includes(kind));
+  return kept.length === Object.keys(record.matters).length ? record : { ...record, matters: Object.fromEntries(kept) };
+}
+
 /** The record after a look; the same object when nothing is new. */
 export function noteMatters(
   record: NoticeRecord,

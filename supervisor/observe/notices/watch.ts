@@ -15,6 +15,7 @@ import {
   noteMatters,
   noteTold,
   restMs,
+  withKinds,
 } from "../../core/notices.ts";
 import { isCrashLooping } from "../../core/restart-policy.ts";
 import { Refusal } from "../../core/text/refusal.ts";
@@ -94,7 +95,7 @@ export function createNotices(parts: NoticesParts): Notices {
     const found = await matters(known.sinceMs);
     // Read anew: what was told meanwhile is on it.
     const now = readFact(store, "notices") ?? known;
-    const next = noteMatters(now, found, wanted, clock.now());
+    const next = noteMatters(withKinds(now, notify.events), found, wanted, clock.now());
     if (next !== now || before === null) keepFact(store, "notices", next);
     for (const channel of wanted) {
       if (sending.has(channel) || clock.monotonicMs() < (failures.get(channel)?.againMs ?? 0)) continue;

@@ -11,6 +11,7 @@ import {
   noteMatters,
   noteTold,
   restMs,
+  withKinds,
 } from "../../../../supervisor/core/notices.ts";
 
 const MINUTE = 60_000;
@@ -110,6 +111,12 @@ test("a hundred matters are known at most, and a look that finds nothing new wri
   const record = noteMatters(beginNotices(0), many, ["mail"], 0);
   expect(Object.keys(record.matters)).toHaveLength(100);
   expect(noteMatters(record, many, ["mail"], MINUTE)).toBe(record);
+});
+
+test("a kind that is no longer told of is forgotten, not said to be over", () => {
+  const record = noteMatters(beginNotices(0), [BACKUP, LOOP], ["mail"], 0);
+  expect(Object.keys(withKinds(record, ["backup"]).matters)).toEqual(["backup base"]);
+  expect(withKinds(record, ["backup", "crash-loop"])).toBe(record);
 });
 
 test("a channel rests longer with each failure, an hour at most", () => {
