@@ -72,13 +72,13 @@ export async function beginStep(sql: Sql, fence: StepFence, step: NewStep): Prom
   const { table, column, tell } = owners[fence.kind];
   const { rowCount } = await sql.query(
     `WITH held AS (
-       SELECT id FROM ${table} WHERE id = $1 AND attempt = $2 AND state = 'running' FOR UPDATE),
+       SELECT id, claimed_by FROM ${table} WHERE id = $1 AND attempt = $2 AND state = 'running' FOR UPDATE),
      begun AS (
        INSERT INTO owl.step AS s (${column}, position, step_id, kind, tool, effect, argument_hash, input, text_length,
-                                  state, attempt)
-       SELECT held.id, $3, $4, $5, $6, $7, $8, $9::jsonb, $10, $11, $2 FROM held
+                                  state, attempt, release)
+       SELECT held.id, $3, $4, $5, $6, $7, $8, $9::jsonb, $10, $11, $2, (SELECT w.release FROM owl.worker w WHERE w.id = held.claimed_by) FROM held
        ON CONFLICT (${column}, position) DO UPDATE
-          SET state = excluded.state, attempt = excluded.attempt, effect = excluded.effect, input = excluded.input,
+          SET state = excluded.state, release = excluded.release, attempt = excluded.attempt, effect = excluded.effect, input = excluded.input,
               argument_hash = excluded.argument_hash, text_length = excluded.text_length, output = NULL, message = NULL,
               answer = NULL, answered_at = CASE WHEN excluded.state = 'started' THEN s.answered_at END, started_at = clock_timestamp(), ended_at = NULL
         WHERE s.tool = excluded.tool

@@ -103,7 +103,7 @@ export async function openJournal(context: JobContext, kind: JournalledKind): Pr
         kind: call.kind,
         name: call.name,
         effect: call.effect,
-        input: call.kind === "model" ? null : call.input,
+        input: call.input,
         argumentHash,
         textLength: call.textLength ?? null,
       };

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { STEP_ANSWERS } from "../journal.ts";
-import { count, id, instant, text } from "./parts.ts";
+import { count, id, instant, list, text } from "./parts.ts";
 
 const argumentHash = text.nullable().describe("Of the input: an answer names it, so that it is about this very call.");
 
@@ -31,6 +31,28 @@ export const askedStep = z
     ],
   });
 export type AskedStep = z.infer<typeof askedStep>;
+
+/** How a turn was answered: its steps as they are on record. */
+export const receipt = z.object({
+  attempts: count.describe("More than one: it was interrupted, handed over or waited, and went on."),
+  losses: count.describe("Workers lost under it."),
+  steps: list(
+    z.object({
+      n: count,
+      kind: z.enum(["model", "tool"]),
+      name: text,
+      state: z.enum(["asked", "started", "finished", "failed", "unknown"]),
+      attempt: count.describe("The one that took it last."),
+      release: text.nullable().describe("Which took it last."),
+      input: z.unknown().describe("A tool's arguments; a model's name."),
+      rows: count.nullable(),
+      message: text.nullable(),
+      startedAt: instant,
+      endedAt: instant.nullable(),
+    }),
+  ),
+});
+export type Receipt = z.infer<typeof receipt>;
 
 export const stepParams = z.object({ id, n: z.coerce.number().int().min(0).max(1_000_000) });
 

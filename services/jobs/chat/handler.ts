@@ -80,7 +80,12 @@ export function createChatHandler(deps: ChatDeps): Handler {
       onAsks: () => asking.abort(),
       toldEnds: new Set(told?.ends),
     });
-    const record = createModelRecord({ journal, sink, random: context.random });
+    const record = createModelRecord({
+      journal,
+      sink,
+      random: context.random,
+      model: deps.config.model?.name ?? null,
+    });
     let failure: unknown = null;
     try {
       await responder(

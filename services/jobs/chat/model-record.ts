@@ -12,6 +12,8 @@ export function createModelRecord(deps: {
   readonly journal: Journal;
   readonly sink: Pick<AnswerSink, "length">;
   readonly random: Random;
+  /** Its name, for the record. */
+  readonly model: string | null;
 }): ModelRecord & { readonly waiting: number } {
   const { journal, sink } = deps;
   let waiting = 0;
@@ -32,7 +34,7 @@ export function createModelRecord(deps: {
       return waiting;
     },
     async begin() {
-      const call = { kind: "model", name: "model", input: null, effect: "read" } as const;
+      const call = { kind: "model", name: "model", input: { model: deps.model }, effect: "read" } as const;
       const found = begun === null ? journal.meet(call) : null;
       if (found !== null && actOn(found) === "replay" && found.output !== null) return found.output;
       const step = { ...call, id: found?.id ?? begun?.id ?? deps.random.uuid(), textLength: sink.length };

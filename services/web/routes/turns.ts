@@ -4,10 +4,11 @@ import type { z } from "zod";
 import { hasTurnEnded } from "../../core/turn.ts";
 import { failure } from "../../core/wire/errors.ts";
 import { withId } from "../../core/wire/parts.ts";
-import { stepAnswer, stepParams } from "../../core/wire/step.ts";
+import { receipt, stepAnswer, stepParams } from "../../core/wire/step.ts";
 import { question, turn, turnAccepted, turnEventsQuery } from "../../core/wire/turn.ts";
 import { attachToTurn } from "../../db/attachments.ts";
 import { stopRow } from "../../db/stops.ts";
+import { findReceipt } from "../../db/turn-steps.ts";
 import { acceptTurn, findTurn, listTurnEvents, queuePosition, type TurnRow } from "../../db/turns.ts";
 import { holdToLimits, limitReached } from "../account-limits.ts";
 import { takeWord } from "../answering-steps.ts";
@@ -126,6 +127,23 @@ export const turnRoutes: Routes = (app, deps) => {
           return { events, done: !row || hasTurnEnded(row.state) };
         },
       });
+    },
+  );
+
+  app.get(
+    "/api/turns/:id/steps",
+    {
+      schema: {
+        summary: "How it was answered: every step on record",
+        tags,
+        params: withId,
+        response: { 200: receipt },
+      },
+    },
+    async (request) => {
+      const found = await findReceipt(deps.db, request.params.id, accountOf(request).id);
+      if (!found) throw failure("turn.notFound");
+      return { ...found, steps: [...found.steps] };
     },
   );
 

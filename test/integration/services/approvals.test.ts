@@ -135,15 +135,18 @@ test("a tool of tools.approval waits for its owner, without a job, over a worker
   expect(turn).toMatchObject({ state: "answered", waitsFor: [] });
   expect(turn.answer).toContain("42");
   expect((await word(mina, path, asked, "refuse")).body.code).toBe("step.answered");
-  const { rows: steps } = await services.sql.query(
-    "SELECT kind, state, attempt FROM owl.step WHERE turn_id = $1 ORDER BY position",
-    [turnId],
-  );
-  expect(steps).toEqual([
-    { kind: "model", state: "finished", attempt: 1 },
-    { kind: "tool", state: "finished", attempt: 2 },
-    { kind: "model", state: "finished", attempt: 2 },
-  ]);
+  const { body: receipt } = await mina.call("GET", `${path}/steps`);
+  const finished = { state: "finished", release: expect.any(String), endedAt: expect.any(String) };
+  expect(receipt).toMatchObject({
+    attempts: 2,
+    losses: 0,
+    steps: [
+      { ...finished, kind: "model", attempt: 1, input: { model: "m" } },
+      { ...finished, kind: "tool", attempt: 2, name: "run_sql", input: { sql: "SELECT 6 * 7 AS n" }, rows: 1 },
+      { ...finished, kind: "model", attempt: 2 },
+    ],
+  });
+  expect((await other.call("GET", `${path}/steps`)).body.code).toBe("turn.notFound");
 });
 
 test("refused by an administrator, the model is told so and answers; nobody else may answer", async () => {

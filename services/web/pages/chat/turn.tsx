@@ -17,6 +17,7 @@ import { languageNow, momentText, numberText, t } from "../text/text.ts";
 import { AttachedFiles } from "./attached-files.tsx";
 import { readTurn, stopTurn } from "./conversation.ts";
 import { Markdown } from "./markdown.tsx";
+import { ReceiptView } from "./receipt.tsx";
 import { ToolCallView } from "./tool-call.tsx";
 
 interface TurnProps {
@@ -164,6 +165,7 @@ function Ending({ turn, isLast, onAgain }: Pick<TurnProps, "turn" | "isLast" | "
         {turn.answer !== "" && <CopyButton text={turn.answer} />}
         {isLast && turn.state !== "failed" && again}
       </div>
+      <ReceiptView turnId={turn.id} />
     </>
   );
 }
