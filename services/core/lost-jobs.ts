@@ -8,6 +8,8 @@ interface LostJob {
   readonly stopRequested: boolean;
   /** Its owner chose that it fails rather than goes on (a playbook's `lost: fail`). */
   readonly failsWhenLost?: boolean;
+  /** Nobody is there to go on with it, and somebody waits for its end (a turn). */
+  readonly isAlone?: boolean;
   /** What its journal says may be older than what was done: a copy of the database was put back. */
   readonly isRestored?: boolean;
 }
@@ -23,6 +25,7 @@ export function lostJobVerdict(row: JobKindRow, job: LostJob): LostVerdict {
   if (job.failsWhenLost) return { verdict: "fail", reason: "its owner chose that it fails" };
   if (job.isRestored && row.lost === "resume")
     return { verdict: "fail", reason: "a copy of the database was put back" };
+  if (job.isAlone && row.onStop === "budget") return { verdict: "fail", reason: "no worker is there to go on with it" };
   if (job.losses >= row.lossLimit) return { verdict: "fail", reason: `its worker was lost ${job.losses + 1} times` };
   return { verdict: "requeue", reason: row.why };
 }

@@ -8,7 +8,7 @@ import type { Listener } from "./listen.ts";
 import type { Database } from "./pool.ts";
 import { findLostRows, type SettleDeps, settleRow } from "./running-rows.ts";
 import { createStrays } from "./strays.ts";
-import { findSilentWorkers, markSilentWorkers } from "./workers.ts";
+import { findSilentWorkers, hasHeir, markSilentWorkers } from "./workers.ts";
 
 interface ReclaimerDeps extends SettleDeps {
   readonly db: Database;
@@ -27,6 +27,7 @@ export interface Reclaimer {
 }
 
 const EVERY_MS = 5_000;
+const TOGETHER_MS = 300;
 
 export function createReclaimer(deps: ReclaimerDeps): Reclaimer {
   const { db, clock, log } = deps;
@@ -53,7 +54,10 @@ export function createReclaimer(deps: ReclaimerDeps): Reclaimer {
   async function runOnce(): Promise<number> {
     await declareSilentWorkers();
     let count = 0;
-    for (const row of await findLostRows(db)) if (await settleRow(deps, row)) count += 1;
+    for (const row of await findLostRows(db)) {
+      const isAlone = !(await hasHeir(db, row.claimedBy, row.kind));
+      if (await settleRow(deps, row, isAlone)) count += 1;
+    }
     await strays.runOnce();
     return count;
   }
@@ -62,7 +66,10 @@ export function createReclaimer(deps: ReclaimerDeps): Reclaimer {
     while (!stopping.signal.aborted) {
       await clock.sleep(EVERY_MS, AbortSignal.any([stopping.signal, woken.signal])).catch(() => undefined);
       if (stopping.signal.aborted) return;
+      const isMarked = woken.signal.aborted;
       woken = new AbortController();
+      // Workers that go together are seen together: none of them is taken for the other's heir.
+      if (isMarked) await new Promise<void>((resolve) => clock.after(TOGETHER_MS, resolve));
       try {
         await runOnce();
       } catch (error) {

@@ -66,9 +66,10 @@ export interface SettleDeps extends RequeueDeps {
   readonly isRestored?: boolean;
 }
 
-/** Ends or requeues a row nobody runs, by its kind's rule; false when another one did or it has ended. */
-export async function settleRow(deps: SettleDeps, row: RunningRow): Promise<boolean> {
-  const { verdict, reason } = lostJobVerdict(jobKindRow(row.kind), { ...row, isRestored: deps.isRestored === true });
+/** Ends or requeues a row nobody runs, by its kind's rule (`isAlone`: nobody could go on with it); false when another one did or it has ended. */
+export async function settleRow(deps: SettleDeps, row: RunningRow, isAlone = false): Promise<boolean> {
+  const facts = { ...row, isAlone, isRestored: deps.isRestored === true };
+  const { verdict, reason } = lostJobVerdict(jobKindRow(row.kind), facts);
   const done = await deps.db.attempt(async (sql) => {
     if (!(await lockRow(sql, row))) return undefined;
     if (verdict === "requeue") {

@@ -106,12 +106,11 @@ export async function countReclaimed(sql: Sql, id: string): Promise<void> {
 }
 
 /** Another living worker that claims, and knows what this code leaves of `kind`, is there to go on with it. */
-export async function hasHeir(sql: Sql, id: string, kind: JobKind, stalledAfterMs: number): Promise<boolean> {
+export async function hasHeir(sql: Sql, id: string, kind: JobKind): Promise<boolean> {
   const { rowCount } = await sql.query(
     `SELECT 1 FROM owl.worker WHERE id <> $1 AND gone_at IS NULL AND stopped_at IS NULL AND draining_since IS NULL
-        AND heartbeat_at > clock_timestamp() - make_interval(secs => $2::float8 / 1000)
-        AND coalesce((formats->>$3)::int, 1) >= $4 LIMIT 1`,
-    [id, stalledAfterMs, kind, jobKindRow(kind).format],
+        AND coalesce((formats->>$2)::int, 1) >= $3 LIMIT 1`,
+    [id, kind, jobKindRow(kind).format],
   );
   return rowCount > 0;
 }

@@ -19,6 +19,10 @@ export interface JobContext {
   readonly signal: AbortSignal;
   /** As `signal`, but for a hand-over: what calls that may act obey. */
   readonly acting: AbortSignal;
+  /** Before each new step: a job that is to be handed over ends there. Throws the signal's reason when it is aborted. */
+  atBorder(): void;
+  /** A step of it is finished: who goes on has something to go on from. */
+  stepFinished(): void;
   /** Aborted when the worker drains: a `handBack` kind returns "handBack" at its next boundary. Others go on. */
   readonly draining: AbortSignal;
   readonly db: Database;

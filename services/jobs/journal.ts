@@ -75,6 +75,7 @@ export async function openJournal(context: JobContext, kind: JournalledKind): Pr
   const steps = context.attempt === 1 ? [] : await throughOutage(context, () => listJournal(db, kind, context.id));
   const unmet = new Set(steps);
   let next = (steps.at(-1)?.n ?? -1) + 1;
+  if (steps.some((step) => step.state === "finished")) context.stepFinished();
 
   return {
     asks: steps.some((step) => actOn(step) === "ask"),
@@ -91,6 +92,7 @@ export async function openJournal(context: JobContext, kind: JournalledKind): Pr
     },
     at: (n) => steps.find((step) => step.n === n) ?? null,
     async begin(call, found, place) {
+      context.atBorder();
       const askedAtMs = clock.monotonicMs();
       const n = found?.n ?? place ?? next;
       next = Math.max(next, n + 1);
@@ -113,6 +115,7 @@ export async function openJournal(context: JobContext, kind: JournalledKind): Pr
       return { n, id: step.id, asks };
     },
     end(n, { state, output = null, message = null }) {
+      if (state === "finished") context.stepFinished();
       // What was done must be known: an abort does not keep its end from being recorded.
       const waiter = { clock, signal: new AbortController().signal };
       return throughOutage(waiter, () => endStep(db, fence, { n, state, output, message }));

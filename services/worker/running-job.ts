@@ -33,6 +33,11 @@ export interface RunningJob {
   readonly signal: AbortSignal;
   /** The first cause wins. */
   abort(cause: AbortCause): boolean;
+  /**
+   * Another worker goes on with it: at once where a step is finished (a read under way is repeated, the model is asked
+   * again), else at the next border: cut off in its first step it would begin from nothing.
+   */
+  handOver(): void;
   /** Ends the row without the handler, which is deaf; resolves `over`. */
   force(): Promise<void>;
   /** Resolves with how it went, when the row is ended, handed back or no longer ours. */
@@ -49,6 +54,9 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
   const controller = new AbortController();
   // A call that may act is not cut off for a hand-over: its end is waited for, so that it is known.
   const acting = new AbortController();
+  let hasFinished = false;
+  /** To be handed over at its next border. */
+  let isAsked = false;
   const log = deps.log.child({ kind: claim.kind, job: claim.id, attempt: claim.attempt });
 
   type Write = (sql: Sql) => Promise<boolean>;
@@ -86,6 +94,13 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
     worker: claim.worker,
     signal: controller.signal,
     acting: acting.signal,
+    atBorder() {
+      if (isAsked) controller.abort(new JobAborted("handOver"));
+      controller.signal.throwIfAborted();
+    },
+    stepFinished() {
+      hasFinished = true;
+    },
     draining,
     db,
     clock,
@@ -147,12 +162,15 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
     startedAtMs: clock.monotonicMs(),
     signal: controller.signal,
     abort(cause) {
-      const isHandOver = cause === "handOver";
-      if ((isHandOver ? controller : acting).signal.aborted) return false;
+      if (acting.signal.aborted) return false;
       const reason = new JobAborted(cause);
-      if (!isHandOver) acting.abort(reason);
+      acting.abort(reason);
       controller.abort(reason);
       return true;
+    },
+    handOver() {
+      isAsked = true;
+      if (hasFinished) controller.abort(new JobAborted("handOver"));
     },
     async force() {
       log.error("handler is deaf to its signal; its row is ended without it");

@@ -173,7 +173,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   function abort(job: RunningJob, cause: AbortCause): void {
     if (!job.abort(cause)) return;
     log.info({ kind: job.claim.kind, job: job.claim.id, why: cause }, "job aborted");
-    if (cause === "cut" || cause === "lostClaim" || cause === "handOver") return;
+    if (cause === "cut" || cause === "lostClaim") return;
     clock.after(LET_GO_MS, () => running.has(job.claim.id) && void job.force(), { unref: true });
   }
 
@@ -198,17 +198,22 @@ export function createWorker(deps: WorkerDeps): Worker {
     const mayHandOver = config.turn.onStop !== "cut" && kind !== "transcription";
     const heir =
       mayHandOver &&
-      (await hasHeir(db, deps.id, kind, config.heartbeat.stalledAfterMs).catch((error: unknown) => {
+      (await hasHeir(db, deps.id, kind).catch((error: unknown) => {
         log.warn({ err: error }, "it is not known whether another worker could go on");
         return false;
       }));
     if (!running.has(id)) return;
     if (heir) {
-      if (job.abort("handOver")) log.info({ ...fields, elapsedMs: elapsedMs() }, "handed over");
-    } else if (rule(kind) === "budget" && job.abort("cut")) {
-      counts.cut += 1;
-      log.warn({ ...fields, elapsedMs: elapsedMs() }, "turn aborted");
-    }
+      log.info({ ...fields, elapsedMs: elapsedMs() }, "handed over");
+      job.handOver();
+    } else cut(job, elapsedMs);
+  }
+
+  function cut(job: RunningJob, elapsedMs: () => number): void {
+    const { kind, id } = job.claim;
+    if (rule(kind) !== "budget" || !job.abort("cut")) return;
+    counts.cut += 1;
+    log.warn({ kind, job: id, elapsedMs: elapsedMs() }, "turn aborted");
   }
 
   async function runDrain(): Promise<"drained" | "gaveUp"> {
@@ -223,6 +228,10 @@ export function createWorker(deps: WorkerDeps): Worker {
     cancels.push(
       clock.after(deadlines.abortAtMs, () => {
         for (const job of running.values()) void endOrHandOver(job, elapsedMs);
+      }),
+      clock.after(deadlines.cutAtMs, () => {
+        // One that is on its way out, waiting for the end of a call that may act, is left to that.
+        for (const job of budget()) if (!job.signal.aborted) cut(job, elapsedMs);
       }),
       clock.after(deadlines.forceAtMs, () => {
         for (const job of budget()) void job.force();

@@ -76,6 +76,19 @@ async function kill({ child, exited, id }: Program): Promise<void> {
   await services.sql.query("UPDATE owl.worker SET gone_at = now() WHERE id = $1 AND gone_at IS NULL", [id]);
 }
 
+/** Two workers; the one that claimed the turn is the first. */
+async function claimedAmongTwo(ask: () => Promise<{ turnId: string; conversation: string }>) {
+  const both = [await worker(), await worker()];
+  const { turnId, conversation } = await ask();
+  const claimedBy = await until("it is claimed", async () => {
+    const { rows } = await services.sql.query("SELECT claimed_by FROM owl.turn WHERE id = $1", [turnId]);
+    return rows[0]?.claimed_by as string | null;
+  });
+  const first = both.find(({ id }) => id === claimedBy);
+  if (first === undefined) throw new Error(`${claimedBy} is none of the two`);
+  return { first, turnId, conversation };
+}
+
 /** What a page that followed every event shows, and how often text was taken back. */
 async function followed(turnId: string, conversationId: string) {
   const events = await web.events(`/api/turns/${turnId}/events`);
@@ -99,12 +112,10 @@ const journal = async (turnId: string) =>
   ).rows;
 
 test("killed in a read: what finished is replayed, the read is repeated, the model is asked only what is new", async () => {
-  const first = await worker();
   const question = "steps: SELECT 1 AS a | SELECT pg_sleep(3), 2 AS b | SELECT 3 AS c";
-  const { turnId, conversation } = await web.ask(question);
+  const { first, turnId, conversation } = await claimedAmongTwo(() => web.ask(question));
   await until("the second statement runs", async () => (await journal(turnId))[3]?.state === "started");
   await kill(first);
-  await worker();
   const turn = await web.ended(turnId);
   expect(turn).toMatchObject({ state: "answered", message: null });
   expect(turn.answer).toMatch(/^step 1\.\s+step 2\.\s+step 3\.\s+result: /);
@@ -124,11 +135,9 @@ test("killed in a read: what finished is replayed, the read is repeated, the mod
 });
 
 test("killed while the model speaks: its words are taken back and it is asked again", async () => {
-  const first = await worker();
-  const { turnId, conversation } = await web.ask("say 60 words every 30 ms");
+  const { first, turnId, conversation } = await claimedAmongTwo(() => web.ask("say 60 words every 100 ms"));
   await until("it speaks", async () => (await web.turn(turnId)).answer?.includes("w5 "));
   await kill(first);
-  await worker();
   const turn = await web.ended(turnId);
   const whole = Array.from({ length: 60 }, (_, n) => `w${n + 1} `).join("");
   expect(turn).toMatchObject({ state: "answered", answer: whole });
@@ -137,28 +146,20 @@ test("killed while the model speaks: its words are taken back and it is asked ag
   expect(rewinds.map(({ data }) => data)).toEqual([{ seq: expect.any(Number), length: 0 }]);
 });
 
-test("a drain past its finish time hands turns over instead of cutting them, and lasts no longer", async () => {
-  const both = [await worker(), await worker()];
-  const { turnId } = await web.ask("say 300 words every 31 ms");
-  await until("it speaks", async () => (await web.turn(turnId)).answer?.includes("w3 "));
-  const { rows: claims } = await services.sql.query("SELECT claimed_by FROM owl.turn WHERE id = $1", [turnId]);
-  const leaving = both.find(({ id }) => id === claims[0]?.claimed_by);
-  if (leaving === undefined) throw new Error("nobody claimed it");
-  leaving.child.kill("SIGTERM");
-  expect(await leaving.exited).toEqual({ code: 0, signal: null });
-  const turn = await web.ended(turnId);
-  expect(turn).toMatchObject({
-    state: "answered",
-    answer: Array.from({ length: 300 }, (_, n) => `w${n + 1} `).join(""),
-  });
+test("a drain past its finish time hands over what has a finished step, and lasts no longer", async () => {
+  const question = "steps: SELECT 1 AS a | SELECT pg_sleep(8), 2 AS b";
+  const { first, turnId } = await claimedAmongTwo(() => web.ask(question));
+  await until("the second statement runs", async () => (await journal(turnId))[3]?.state === "started");
+  first.child.kill("SIGTERM");
+  expect(await first.exited).toEqual({ code: 0, signal: null });
+  expect(await web.ended(turnId)).toMatchObject({ state: "answered", message: null });
   const { rows } = await services.sql.query("SELECT losses, attempt FROM owl.turn WHERE id = $1", [turnId]);
   expect(rows).toEqual([{ losses: 0, attempt: 2 }]);
-  expect((await leaving.lines()).map(({ msg }) => msg)).toContain("handed over");
+  expect((await first.lines()).map(({ msg }) => msg)).toContain("handed over");
 });
 
 test("a turn that was cut in a write waits for its owner, holds no worker, and goes on with the word", async () => {
-  const first = await worker();
-  const { turnId, conversation } = await web.ask("say 50 words every 29 ms");
+  const { first, turnId, conversation } = await claimedAmongTwo(() => web.ask("say 50 words every 101 ms"));
   await until("it speaks", async () => (await web.turn(turnId)).answer?.includes("w2 "));
   await services.sql.query(
     `INSERT INTO owl.step (turn_id, position, step_id, kind, tool, effect, argument_hash, input, state, attempt)
@@ -166,7 +167,6 @@ test("a turn that was cut in a write waits for its owner, holds no worker, and g
     [turnId],
   );
   await kill(first);
-  await worker();
   const waiting = await until("it waits", async () => {
     const turn = await web.turn(turnId);
     return turn.state === "waiting" && turn;

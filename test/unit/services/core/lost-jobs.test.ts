@@ -16,6 +16,13 @@ test.each([
   expect(lostJobVerdict(jobKindRow(kind), { ...lost, isRestored: true }).verdict).toBe(restored);
 });
 
+test("a turn that nobody could go on with fails at once; other work waits for who comes", () => {
+  const alone = { losses: 0, stopRequested: false, isAlone: true };
+  expect(JOB_KINDS.map((kind) => lostJobVerdict(jobKindRow(kind), alone).verdict)).toEqual(
+    JOB_KINDS.map((kind) => (kind === "chat" ? "fail" : "requeue")),
+  );
+});
+
 test("a run whose owner chose so fails instead of going on", () => {
   const lost = { losses: 0, stopRequested: false, failsWhenLost: true };
   expect(lostJobVerdict(jobKindRow("playbook"), lost).verdict).toBe("fail");

@@ -7,7 +7,12 @@ import { drainDeadlines, stopRule } from "../../../../services/core/worker-drain
 const turn = { finishMs: 270_000, wrapUpMs: 30_000, claimMs: 420_000, limitMs: 1_800_000, onStop: "handOver" } as const;
 
 test("the defaults: abort at 270 s, leftovers by force before 300 s, out before 330 s", () => {
-  expect(drainDeadlines(turn, 330_000)).toEqual({ abortAtMs: 270_000, forceAtMs: 295_000, exitAtMs: 315_000 });
+  expect(drainDeadlines(turn, 330_000)).toEqual({
+    abortAtMs: 270_000,
+    cutAtMs: 285_000,
+    forceAtMs: 295_000,
+    exitAtMs: 315_000,
+  });
 });
 
 test("the order holds for every configuration that may be loaded", () => {
@@ -19,7 +24,8 @@ test("the order holds for every configuration that may be loaded", () => {
       (finishMs, wrapUpMs, slack) => {
         const graceMs = finishMs + wrapUpMs + slack;
         const at = drainDeadlines({ ...turn, finishMs, wrapUpMs }, graceMs);
-        expect(at.abortAtMs).toBeLessThan(at.forceAtMs);
+        expect(at.abortAtMs).toBeLessThan(at.cutAtMs);
+        expect(at.cutAtMs).toBeLessThan(at.forceAtMs);
         expect(at.forceAtMs).toBeLessThan(finishMs + wrapUpMs);
         expect(at.exitAtMs).toBeGreaterThan(finishMs + wrapUpMs);
         expect(at.exitAtMs).toBeLessThan(graceMs);
