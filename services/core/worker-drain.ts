@@ -23,7 +23,7 @@ export function drainDeadlines(turn: TurnConfig, graceMs: number): DrainDeadline
   const wrappedUpAtMs = turn.finishMs + turn.wrapUpMs;
   return {
     abortAtMs: turn.finishMs,
-    cutAtMs: turn.finishMs + turn.wrapUpMs / 2,
+    cutAtMs: turn.finishMs + turn.wrapUpMs / 6,
     forceAtMs: wrappedUpAtMs - Math.min(5_000, turn.wrapUpMs / 3),
     exitAtMs: wrappedUpAtMs + Math.max(0, graceMs - wrappedUpAtMs) / 2,
   };

@@ -9,7 +9,7 @@ const turn = { finishMs: 270_000, wrapUpMs: 30_000, claimMs: 420_000, limitMs: 1
 test("the defaults: abort at 270 s, leftovers by force before 300 s, out before 330 s", () => {
   expect(drainDeadlines(turn, 330_000)).toEqual({
     abortAtMs: 270_000,
-    cutAtMs: 285_000,
+    cutAtMs: 275_000,
     forceAtMs: 295_000,
     exitAtMs: 315_000,
   });
