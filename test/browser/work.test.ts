@@ -111,7 +111,7 @@ describe("recordings", () => {
     await page
       .locator("input[type=file]")
       .setInputFiles({ name: "x.wav", mimeType: "audio/wav", buffer: Buffer.from("no sound") });
-    await page.getByText("This file is not an audio or video recording.").waitFor();
+    await page.getByText("This is no recording: it was not sent.").waitFor();
     await page.locator(".work-list li", { hasText: "x.wav" }).getByRole("button", { name: "Cancel" }).click();
     expect(await page.locator(".work-list li", { hasText: "x.wav" }).count()).toBe(0);
     await page.close();

@@ -40,8 +40,8 @@ export const noticeWords = {
   off: () => ({
     sentence: ["Nobody is told of anything: owl.yaml has no notify.", "owl.yaml에 notify가 없어 알릴 곳이 없습니다."],
     next: [
-      "Name somebody (notify: {mail: {to: ops@example.org}}), then: owlctl reload",
-      "받을 곳을 적고(notify: {mail: {to: ops@example.org}}) 이어서: owlctl reload",
+      "Name somebody (notify: {webhook: {url: https://example.org/hook}}), then: owlctl reload",
+      "받을 곳을 적고(notify: {webhook: {url: https://example.org/hook}}) 이어서: owlctl reload",
     ],
   }),
   failed: (channels: readonly { readonly channel: string; readonly why: string }[]) => ({
