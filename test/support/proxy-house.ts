@@ -91,7 +91,7 @@ export function createProxyHome(clock: Clock = systemClock, listenFds: readonly 
       config,
       rollouts: { facts: () => null } as never,
       wishes: {} as never,
-      logs: {} as never,
+      logs: { bound: () => undefined, tail: async () => [] },
       comparison: { tick: () => undefined } as never,
       doubts: () => false,
       settleDefinitions: () => false,
