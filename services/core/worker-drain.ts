@@ -1,7 +1,6 @@
 // When a draining worker does what, in ms since SIGTERM. Pure: the worker asks, and acts.
 //
-//   SIGTERM -> no claim -> finish -> hand-over (at once, or at the next border) or abort of budget kinds
-//           -> wrap-up (who came to no border is cut in its middle, leftovers are ended by force near its end)
+//   SIGTERM -> no claim -> finish -> hand-over, or abort of budget kinds -> wrap-up (leftovers ended by force near its end)
 //           -> deregister -> heartbeat off -> exit 0; kinds that run on keep the process until the grace's SIGKILL.
 
 import type { JobKind, TurnConfig } from "../../config/config.ts";
@@ -10,8 +9,6 @@ import { jobKinds } from "./job-kinds.ts";
 interface DrainDeadlines {
   /** Budget kinds are handed over or aborted. */
   readonly abortAtMs: number;
-  /** Budget kinds that were to be handed over and came to no border are aborted. */
-  readonly cutAtMs: number;
   /** Budget kinds that still run (deaf to their signal) are ended in the database without them. */
   readonly forceAtMs: number;
   /** The process ends even when PostgreSQL hangs, unless a kind that runs on is still at work. */
@@ -23,7 +20,6 @@ export function drainDeadlines(turn: TurnConfig, graceMs: number): DrainDeadline
   const wrappedUpAtMs = turn.finishMs + turn.wrapUpMs;
   return {
     abortAtMs: turn.finishMs,
-    cutAtMs: turn.finishMs + turn.wrapUpMs / 6,
     forceAtMs: wrappedUpAtMs - Math.min(5_000, turn.wrapUpMs / 3),
     exitAtMs: wrappedUpAtMs + Math.max(0, graceMs - wrappedUpAtMs) / 2,
   };
