@@ -38,6 +38,7 @@ export interface RunningJob {
    * again), else at the next border: cut off in its first step it would begin from nothing.
    */
   handOver(): void;
+  readonly hasFinishedStep: boolean;
   /** Ends the row without the handler, which is deaf; resolves `over`. */
   force(): Promise<void>;
   /** Resolves with how it went, when the row is ended, handed back or no longer ours. */
@@ -167,6 +168,9 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
       acting.abort(reason);
       controller.abort(reason);
       return true;
+    },
+    get hasFinishedStep() {
+      return hasFinished;
     },
     handOver() {
       isAsked = true;

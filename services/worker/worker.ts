@@ -203,17 +203,14 @@ export function createWorker(deps: WorkerDeps): Worker {
         return false;
       }));
     if (!running.has(id)) return;
-    if (heir) {
+    // A turn in its first step has nothing to go on from: elsewhere it would begin from nothing, and not fit again.
+    if (heir && (job.hasFinishedStep || rule(kind) !== "budget")) {
       log.info({ ...fields, elapsedMs: elapsedMs() }, "handed over");
       job.handOver();
-    } else cut(job, elapsedMs);
-  }
-
-  function cut(job: RunningJob, elapsedMs: () => number): void {
-    const { kind, id } = job.claim;
-    if (rule(kind) !== "budget" || !job.abort("cut")) return;
-    counts.cut += 1;
-    log.warn({ kind, job: id, elapsedMs: elapsedMs() }, "turn aborted");
+    } else if (rule(kind) === "budget" && job.abort("cut")) {
+      counts.cut += 1;
+      log.warn({ ...fields, elapsedMs: elapsedMs() }, "turn aborted");
+    }
   }
 
   async function runDrain(): Promise<"drained" | "gaveUp"> {
@@ -228,10 +225,6 @@ export function createWorker(deps: WorkerDeps): Worker {
     cancels.push(
       clock.after(deadlines.abortAtMs, () => {
         for (const job of running.values()) void endOrHandOver(job, elapsedMs);
-      }),
-      clock.after(deadlines.cutAtMs, () => {
-        // One that is on its way out, waiting for the end of a call that may act, is left to that.
-        for (const job of budget()) if (!job.signal.aborted) cut(job, elapsedMs);
       }),
       clock.after(deadlines.forceAtMs, () => {
         for (const job of budget()) void job.force();

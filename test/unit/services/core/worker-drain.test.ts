@@ -9,7 +9,6 @@ const turn = { finishMs: 270_000, wrapUpMs: 30_000, claimMs: 420_000, limitMs: 1
 test("the defaults: abort at 270 s, leftovers by force before 300 s, out before 330 s", () => {
   expect(drainDeadlines(turn, 330_000)).toEqual({
     abortAtMs: 270_000,
-    cutAtMs: 275_000,
     forceAtMs: 295_000,
     exitAtMs: 315_000,
   });
@@ -24,8 +23,7 @@ test("the order holds for every configuration that may be loaded", () => {
       (finishMs, wrapUpMs, slack) => {
         const graceMs = finishMs + wrapUpMs + slack;
         const at = drainDeadlines({ ...turn, finishMs, wrapUpMs }, graceMs);
-        expect(at.abortAtMs).toBeLessThan(at.cutAtMs);
-        expect(at.cutAtMs).toBeLessThan(at.forceAtMs);
+        expect(at.abortAtMs).toBeLessThan(at.forceAtMs);
         expect(at.forceAtMs).toBeLessThan(finishMs + wrapUpMs);
         expect(at.exitAtMs).toBeGreaterThan(finishMs + wrapUpMs);
         expect(at.exitAtMs).toBeLessThan(graceMs);
