@@ -98,6 +98,8 @@ test("a worker's answer, its own second try and two reclaimers at once: one endi
     const worker = `worker-gone-${round}`;
     await store.worker(worker);
     const turn = await store.turn();
+    // Lost so often already that the next loss is its end.
+    await store.db.query("UPDATE owl.turn SET losses = 5 WHERE id = $1", [turn.id]);
     const claim = await claimed(turn, worker);
     await markWorkerGone(store.db, worker);
     const [first, second] = await Promise.all([
