@@ -80,15 +80,17 @@ test("kill -9 of a web instance and of owld while an answer grows lose no word o
   await page.close();
 });
 
-test("kill -9 of every worker while an answer grows: their successors go on with it, no word stands twice", async () => {
+test("kill -9 of every worker while an answer grows ends it with its message, and trying again answers", async () => {
   const page = await openPage(browser.context, url(), "/", errors);
   await ask(page, "say 300 words every 60 ms");
   await page.locator(".markdown", { hasText: "w5" }).waitFor();
   const workers = (await owld.status()).services.find(({ name }) => name === "worker");
   for (const { pid } of workers?.instances ?? []) if (pid !== null) process.kill(pid, "SIGKILL");
-  await until("the workers are back", async () => (await owld.status()).state === "steady");
-  await page.locator(".turn[data-state=answered]").waitFor({ timeout: 120_000 });
+  await page.getByText("The server's work was interrupted").waitFor({ timeout: 120_000 });
   expect(await page.locator("[aria-busy=true]").count()).toBe(0);
+  await until("the workers are back", async () => (await owld.status()).state === "steady");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.locator(".turn[data-state=answered]").waitFor({ timeout: 120_000 });
   expect(await lastAnswer(page)).toBe(words(300));
   await page.close();
 });
