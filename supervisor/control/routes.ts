@@ -313,7 +313,7 @@ export const ROUTES: readonly Route[] = [
     path: "/v1/notify/test",
     id: "tryNotices",
     summary: "Sends a test notification by every channel, and waits for it to be taken",
-    answer: changedAnswer,
+    answer: { ...changedAnswer, status: 200 },
     async run({ control, text: { notices } }) {
       const taken = await control.tryNotices();
       return json(200, {

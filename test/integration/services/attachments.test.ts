@@ -51,11 +51,13 @@ test("a file is attached, sent, seen in the turn, answered about, downloaded, an
   expect(made).toMatchObject({ status: 201, body: { name: "매출 2026.csv", bytes: CSV.length } });
   // How it was read is told with the file.
   expect(Object.keys(made.body).sort()).toEqual(["bytes", "encoding", "id", "name"]);
+  const { encoding, ...file } = made.body;
+  expect(encoding).toBe("UTF-8");
   const conversation = await begin();
   const asked = await askWith(conversation, [made.body.id]);
   expect(asked.status).toBe(202);
   const turn = await client.ended(asked.body.turnId);
-  expect(turn).toMatchObject({ state: "answered", attachments: [made.body] });
+  expect(turn).toMatchObject({ state: "answered", attachments: [file] });
   expect(turn.answer).toContain("매출 2026.csv");
   expect(turn.answer).toContain("rows: 2, columns: 2");
   expect(turn.answer).toContain("| north | 12 |");
