@@ -178,7 +178,10 @@ export function createFakeControl(): FakeControl {
     deploy: async () => byId("r-1"),
     planDeploy: async () => plan,
     ownReleases: async () => [],
-    run: async () => (async function* () {})(),
+    run: async () =>
+      (async function* () {
+        yield { stream: "stdout", text: "7" } as const;
+      })(),
     rollback: async () => byId("r-1"),
     planRollback: async () => plan,
     planRestart: async () => plan,

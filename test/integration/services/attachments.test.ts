@@ -61,9 +61,7 @@ test("a file is attached, sent, seen in the turn, answered about, downloaded, an
   expect(turn.answer).toContain("매출 2026.csv");
   expect(turn.answer).toContain("rows: 2, columns: 2");
   expect(turn.answer).toContain("| north | 12 |");
-  expect((await client.call("GET", `/api/conversations/${conversation}`)).body.turns[0].attachments).toEqual([
-    made.body,
-  ]);
+  expect((await client.call("GET", `/api/conversations/${conversation}`)).body.turns[0].attachments).toEqual([file]);
 
   const got = await client.call("GET", `/api/attachments/${made.body.id}`);
   expect(got).toMatchObject({ status: 200, body: CSV });

@@ -303,6 +303,8 @@ const BODIES: readonly (readonly [RegExp, object])[] = [
   [/cale/, { web: 2 }],
   [/Update$|^stageRelease$/, { source: "/releases/1.1.0" }],
   [/Rollback$/, { version: null }],
+  [/eploy$/, { path: "/app" }],
+  [/^run$/, { target: "web", command: ["true"] }],
 ];
 
 test("every route's answer fits its described shape", async () => {
@@ -314,7 +316,9 @@ test("every route's answer fits its described shape", async () => {
     const path = route.path.replace(":id", "r-1").replace(/:name|:target/, "web-1");
     const body = BODIES.find(([ids]) => ids.test(route.id))?.[1] ?? (route.body ? { kind: "restart" } : undefined);
     if (route.answer.lines === true) {
-      for (const line of (await text(await open(route.method, path))).trim().split("\n"))
+      for (const line of (await text(await open(route.method, path, body && JSON.stringify(body))))
+        .split("\n")
+        .filter((one) => one !== ""))
         expect(route.answer.shape.safeParse(JSON.parse(line)), path).toMatchObject({ success: true });
     } else {
       const reply = await call(route.method, path, body);
