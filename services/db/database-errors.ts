@@ -38,7 +38,9 @@ export function isGivenUp(error: unknown): boolean {
 /** Two transactions were in each other's way and this one was undone: run again, it passes. */
 export function isConflict(error: unknown): boolean {
   const code = codeOf(error);
-  return code === "40P01" || code === "40001";
+  // Two wrote a turn's next event at once: who came second counted before the first one was to be seen.
+  const { constraint } = (error ?? {}) as { readonly constraint?: unknown };
+  return code === "40P01" || code === "40001" || (code === "23505" && constraint === "turn_event_pkey");
 }
 
 // Bad data, a violated constraint, a statement that is wrong, an ending of our own triggers: the same at every try.

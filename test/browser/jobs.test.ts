@@ -78,17 +78,20 @@ describe("jobs", () => {
     await page.getByLabel("State").selectOption("failed");
     await page.getByText("weekly-2.wav").waitFor();
     expect(addressOf(page)).toBe("/admin/jobs?state=failed");
-    await page.getByLabel("Owner").fill("mina");
-    await page.getByLabel("Owner").press("Enter");
+    await page.getByRole("searchbox", { name: "Owner" }).fill("mina");
+    await page.getByRole("searchbox", { name: "Owner" }).press("Enter");
     await page.getByText("weekly-1.wav").waitFor();
     expect(addressOf(page)).toBe("/admin/jobs?state=failed&owner=mina");
     await page.reload();
     await page.getByText("weekly-3.wav").waitFor();
-    expect(await page.getByLabel("Owner").inputValue()).toBe("mina");
+    expect(await page.getByRole("searchbox", { name: "Owner" }).inputValue()).toBe("mina");
     expect(await page.getByLabel("State").inputValue()).toBe("failed");
     await expectAccessible(page);
     await page.goBack();
-    await until("the owner is gone", async () => (await page.getByLabel("Owner").inputValue()) === "");
+    await until(
+      "the owner is gone",
+      async () => (await page.getByRole("searchbox", { name: "Owner" }).inputValue()) === "",
+    );
     await page.goBack();
     await page.getByText("Nothing waits and nothing runs.").waitFor();
     await page.goForward();

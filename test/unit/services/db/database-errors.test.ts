@@ -44,6 +44,11 @@ test("a client that broke off its upload, and a file that is missing, are not th
   }
 });
 
+test("a turn's next event that two wrote at once is run again; another double key is not", () => {
+  const double = (constraint: string) => Object.assign(failed("23505"), { constraint });
+  expect([isConflict(double("turn_event_pkey")), isConflict(double("turn_pkey"))]).toEqual([true, false]);
+});
+
 test("only deadlock and serialization are run again as they are", () => {
   expect(["40P01", "40001", "55P03", "57014"].map((code) => isConflict(failed(code)))).toEqual([
     true,
