@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../../config/system-time.ts";
+import { jobKindRow } from "../../../services/core/job-kinds.ts";
 import { textOf as wordsOf } from "../../../services/text/text.ts";
 import { createCaller, textOf } from "../../chaos/caller.ts";
 import { sendPlain } from "../../chaos/load/plain.ts";
@@ -25,6 +26,7 @@ const BOUND_MS = 590_000;
 const FINISH_MS = 4_000;
 /** Every new-format row says so in a way that code of before would hand to the model. */
 const MARK = "v2:";
+const { format, freshFormat } = jobKindRow("chat");
 
 let releases: string;
 let model: ModelEndpoint;
@@ -51,9 +53,15 @@ beforeAll(async () => {
     [`migrations/${String(count + n).padStart(4, "0")}_leg.sql`]: text,
   });
   const compatible = migration(1, "-- compatible\nCREATE TABLE owl.leg (id int);\n");
-  // The meaning of a turn's text changes, so its format is raised; rows of format 1 are still understood.
-  const format2 = {
-    "services/core/job-kinds.ts": changed("services/core/job-kinds.ts", [["    format: 1,", "    format: 2,"]]),
+  // The meaning of a turn's text changes, so its format is raised; rows of the ones before are still understood.
+
+  const nextFormat = {
+    "services/core/job-kinds.ts": changed("services/core/job-kinds.ts", [
+      [
+        `    format: ${format},\n    freshFormat: ${freshFormat},`,
+        `    format: ${format + 1},\n    freshFormat: ${format + 1},`,
+      ],
+    ]),
     "services/db/turns.ts": changed("services/db/turns.ts", [
       ["        turn.text,\n", `        "${MARK}" + turn.text,\n`],
       [
@@ -63,10 +71,10 @@ beforeAll(async () => {
     ]),
   };
   path.b = await makeRelease(releases, "9.1.0", compatible);
-  path.c = await makeRelease(releases, "9.2.0", { ...compatible, ...format2 });
+  path.c = await makeRelease(releases, "9.2.0", { ...compatible, ...nextFormat });
   path.d = await makeRelease(releases, "9.3.0", {
     ...compatible,
-    ...format2,
+    ...nextFormat,
     ...migration(2, "-- incompatible\nALTER TABLE owl.turn ADD COLUMN leg text;\n"),
     "services/web/main.ts": `process.stderr.write("the new web is broken\\n"); process.exit(3);\n`,
   });
@@ -132,7 +140,7 @@ test(
 
     await leg("A to B", "9.1.0", 0, "update", path.b);
     const plan = await owl.ctl("update", path.c, "--plan");
-    expect(plan.out, plan.err).toMatch(/job kind chat has format 2, was 1/);
+    expect(plan.out, plan.err).toContain(`job kind chat has format ${format + 1}, was ${format}`);
     expect((await owl.ctl("update", path.c, "--overlap", "--plan")).err).toMatch(/may not run together/);
     await leg("B to C", "9.2.0", 0, "update", path.c);
     expect(await leg("C to D", "9.2.0", 1, "update", path.d)).toMatch(

@@ -86,6 +86,9 @@ test("a leaderless group of a stranger is left alone: its members carry no mark 
   const running = await bench.spawner.spawn(request);
   await running.exited;
   const [, left] = await bench.logged("web-1", /(\d+)/);
+  // Until it is the program it became, nobody can read its environment.
+  const reader = createProcReader();
+  await poll(() => reader.command(Number(left)) === "sleep 600");
   expect(bench.table.killGroup(running.identity)).toBe("gone");
   expect(bench.table.identify(Number(left))).not.toBeNull();
   process.kill(Number(left), "SIGKILL");

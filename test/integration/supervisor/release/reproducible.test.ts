@@ -2,6 +2,7 @@
 // build itself needs go along: the rest would be hashed and packed alike, for minutes.
 
 import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
 import {
   chmod,
   copyFile,
@@ -24,7 +25,35 @@ import { walk } from "../../../../supervisor/release/verify.ts";
 const ROOT = new URL("../../../..", import.meta.url).pathname;
 const FILES = ["package.json", "package-lock.json", "LICENSE", "README.md", "CHANGELOG.md", "tsconfig.json"];
 const FOLDERS = ["config", "ctl", "migrations", "services", "supervisor", "systemd"];
-const PACKAGES = ["@esbuild", "esbuild", "eventsource-parser", "marked", "pg-boss", "preact", "yaml", "zod"];
+/** What describing the application and building its pages import, with all that these need. */
+const PACKAGES = withDependencies([
+  "esbuild",
+  "eventsource-parser",
+  "file-type",
+  "highlight.js",
+  "lowlight",
+  "markdown-it",
+  "markdown-it-cjk-friendly",
+  "pg-boss",
+  "preact",
+  "temml",
+  "uplot",
+  "yaml",
+  "zod",
+]);
+
+function withDependencies(names: readonly string[]): string[] {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
+    packages: Record<string, { dependencies?: Record<string, string>; optionalDependencies?: Record<string, string> }>;
+  };
+  const found = new Set(names);
+  for (const name of found) {
+    const { dependencies, optionalDependencies } = packages[`node_modules/${name}`] ?? {};
+    for (const one of Object.keys({ ...dependencies, ...optionalDependencies }))
+      if (existsSync(join(ROOT, "node_modules", one))) found.add(one);
+  }
+  return [...found];
+}
 
 let dir: string;
 beforeAll(async () => {
