@@ -9,7 +9,7 @@ import { browserClock } from "./browser-time.ts";
 import { liveReady, onLive } from "./events/live.ts";
 import { failureText } from "./parts/failure.tsx";
 
-interface Resource<T> {
+export interface Resource<T> {
   readonly value: T | null;
   readonly failed: string | null;
   readonly missing: boolean;

@@ -2,7 +2,7 @@
 
 import type { VNode } from "preact";
 import type { AuditTrail } from "../../../core/wire/system.ts";
-import { Failure } from "../parts/failure.tsx";
+import { Awaited } from "../parts/awaited.tsx";
 import { useNow } from "../parts/now.ts";
 import { useResource } from "../resource.ts";
 import { momentText, t } from "../text/text.ts";
@@ -10,7 +10,7 @@ import { momentText, t } from "../text/text.ts";
 export function AuditView(): VNode {
   const { value, failed } = useResource<AuditTrail>("/api/admin/audit", { pollMs: 15_000 });
   const now = useNow(60_000);
-  if (!value) return failed ? <Failure text={failed} /> : <p class="loading">{t("loading")}</p>;
+  if (!value) return <Awaited failed={failed} />;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reachable by keyboard
     <section class="card scroll" tabIndex={0} aria-label={t("admin.audit")}>

@@ -3,6 +3,7 @@
 import type { VNode } from "preact";
 import type { JobCounts as Counts } from "../../../core/wire/job.ts";
 import { durationText } from "../core/duration.ts";
+import { Awaited } from "../parts/awaited.tsx";
 import { Failure } from "../parts/failure.tsx";
 import { useResource } from "../resource.ts";
 import { follow } from "../routes.ts";
@@ -14,7 +15,7 @@ type KindCounts = Counts["kinds"][number];
 export function JobCounts({ asked }: { readonly asked: number }): VNode {
   // Asked anew after every act of ours.
   const { value, failed, refresh } = useResource<Counts>(`/api/admin/jobs/counts?asked=${asked}`, { pollMs: 5_000 });
-  if (!value) return failed ? <Failure text={failed} onRetry={refresh} /> : <p class="loading">{t("loading")}</p>;
+  if (!value) return <Awaited failed={failed} onRetry={refresh} />;
   return (
     <section class="card" aria-label={t("jobs.counts")}>
       {failed && <Failure text={failed} onRetry={refresh} />}

@@ -3,6 +3,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { LogTail } from "../../../core/wire/system.ts";
+import { Awaited } from "../parts/awaited.tsx";
 import { Failure } from "../parts/failure.tsx";
 import { saveFile } from "../parts/save-file.ts";
 import { useResource } from "../resource.ts";
@@ -13,7 +14,7 @@ export function LogsView(): VNode {
   const [words, setWords] = useState("");
   const path = `/api/admin/logs?lines=500${instance ? `&instance=${encodeURIComponent(instance)}` : ""}`;
   const { value, failed } = useResource<LogTail>(path, { pollMs: 3_000 });
-  if (!value) return failed ? <Failure text={failed} /> : <p class="loading">{t("loading")}</p>;
+  if (!value) return <Awaited failed={failed} />;
   const name = value.instance ?? instance;
   const needle = words.toLowerCase();
   const lines = value.lines.filter((line) => line.toLowerCase().includes(needle));

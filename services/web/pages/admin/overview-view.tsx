@@ -7,6 +7,7 @@ import type { System, Updates, Worker } from "../../../core/wire/system.ts";
 import { call } from "../api.ts";
 import { browserRandom } from "../browser-time.ts";
 import { durationText, sizeText } from "../core/duration.ts";
+import { Awaited } from "../parts/awaited.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
@@ -25,7 +26,7 @@ export function OverviewView(): VNode {
   const { value: update, refresh } = useResource<Updates>("/api/admin/update", { pollMs: 2_000 });
   const [asking, setAsking] = useState(false);
   const [refused, setRefused] = useState<string | null>(null);
-  if (!system) return failed ? <Failure text={failed} /> : <p class="loading">{t("loading")}</p>;
+  if (!system) return <Awaited failed={failed} />;
   const { status } = system;
   const open = update?.approvals.filter((item) => item.state === "waiting" || item.state === "running") ?? [];
 

@@ -6,6 +6,7 @@ import type { Rollout } from "../../../../config/control-api.ts";
 import type { PastRollout, PastRollouts, System } from "../../../core/wire/system.ts";
 import { call } from "../api.ts";
 import { durationText } from "../core/duration.ts";
+import { Awaited } from "../parts/awaited.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
 import { useResource } from "../resource.ts";
@@ -16,7 +17,7 @@ export function RolloutsView(): VNode {
   const { value, failed } = useResource<PastRollouts>("/api/admin/rollouts", { pollMs: 3_000 });
   const { value: system } = useResource<System>("/api/admin/system", { pollMs: 2_000 });
   const now = useNow(60_000);
-  if (!value) return failed ? <Failure text={failed} /> : <p class="loading">{t("loading")}</p>;
+  if (!value) return <Awaited failed={failed} />;
   const running = system?.status?.rollout ?? null;
   return (
     <>

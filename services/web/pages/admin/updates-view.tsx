@@ -4,6 +4,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { Offer, System, Updates } from "../../../core/wire/system.ts";
 import { durationText } from "../core/duration.ts";
+import { Awaited } from "../parts/awaited.tsx";
 import { Failure } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
 import { useResource } from "../resource.ts";
@@ -18,7 +19,7 @@ export function UpdatesView(): VNode {
   const { value: system } = useResource<System>("/api/admin/system", { pollMs: 2_000 });
   const [chosen, setChosen] = useState<Offer | null>(null);
   const now = useNow(60_000);
-  if (!value) return failed ? <Failure text={failed} /> : <p class="loading">{t("loading")}</p>;
+  if (!value) return <Awaited failed={failed} />;
   const isBusy = value.approvals.some((item) => item.state === "waiting" || item.state === "running");
   const running = runningRollout(system?.status, value.approvals);
   return (

@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import type { User, UserMade, Users } from "../../../core/wire/session.ts";
 import { call } from "../api.ts";
 import { sizeText } from "../core/duration.ts";
+import { Awaited } from "../parts/awaited.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Confirm, Dialog } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
@@ -22,7 +23,7 @@ export function UsersView(): VNode {
   const [made, setMade] = useState<UserMade | null>(null);
   const [refused, setRefused] = useState<string | null>(null);
   const now = useNow(60_000);
-  if (!value) return failed ? <Failure text={failed} /> : <p class="loading">{t("loading")}</p>;
+  if (!value) return <Awaited failed={failed} />;
 
   const change = (user: User, verb: "password" | "disable" | "enable" | "delete"): void => {
     setRefused(null);

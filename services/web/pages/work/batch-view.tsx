@@ -7,6 +7,7 @@ import type { Page } from "../../../core/wire/parts.ts";
 import { call } from "../api.ts";
 import { csvOf } from "../core/csv.ts";
 import { elapsedText, etaRange, rangeText } from "../core/duration.ts";
+import { Awaited, BackTo } from "../parts/awaited.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
@@ -34,7 +35,7 @@ export function BatchView({ id }: { readonly id: string }): VNode {
   const items = useResource<Page<BatchItem>>(`/api/batches/${id}/items?limit=100${state}`, { marks, pollMs: 5_000 });
 
   if (missing) return <p class="none">{t("batch.missing")}</p>;
-  if (!batch) return failed ? <Failure text={failed} onRetry={refresh} /> : <p class="loading">{t("loading")}</p>;
+  if (!batch) return <Awaited failed={failed} onRetry={refresh} />;
 
   const language = languageNow();
   const { counts } = batch;
@@ -75,11 +76,7 @@ export function BatchView({ id }: { readonly id: string }): VNode {
 
   return (
     <section class="page">
-      <p>
-        <a href="/batches" onClick={follow}>
-          ← {t("nav.batches")}
-        </a>
-      </p>
+      <BackTo href="/batches" name={t("nav.batches")} />
       <header class="page-head">
         <h1>{batchName(batch)}</h1>
         <span class={`state state-${batch.state}`}>{t(`batch.${batch.state}`)}</span>

@@ -7,6 +7,7 @@ import type { Page } from "../../../core/wire/parts.ts";
 import { call } from "../api.ts";
 import { browserRandom } from "../browser-time.ts";
 import { durationText, sizeText } from "../core/duration.ts";
+import { WorkList } from "../parts/awaited.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
 import { useResource } from "../resource.ts";
@@ -29,11 +30,10 @@ function Batches(): VNode {
         <p>{t("batch.goesOn")}</p>
       </header>
       <PlanForm />
-      {list.failed && <Failure text={list.failed} onRetry={list.refresh} />}
-      {!list.value && !list.failed && <p class="loading">{t("loading")}</p>}
-      {list.value && list.value.items.length === 0 && <p class="none">{t("batch.none")}</p>}
-      <ul class="work-list">
-        {list.value?.items.map((batch) => (
+      <WorkList
+        list={list}
+        none={t("batch.none")}
+        row={(batch) => (
           <li key={batch.id} data-state={batch.state}>
             <a href={`/batches/${batch.id}`} onClick={follow}>
               {batchName(batch)}
@@ -46,8 +46,8 @@ function Batches(): VNode {
               {momentText(batch.createdAt, now)}
             </span>
           </li>
-        ))}
-      </ul>
+        )}
+      />
     </section>
   );
 }

@@ -7,11 +7,12 @@ import { call } from "../api.ts";
 import { browserRandom } from "../browser-time.ts";
 import { durationText } from "../core/duration.ts";
 import { AskedStepView } from "../parts/asked-step.tsx";
+import { Awaited, BackTo } from "../parts/awaited.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
 import { useResource } from "../resource.ts";
-import { follow, go } from "../routes.ts";
+import { go } from "../routes.ts";
 import { languageNow, momentText, t } from "../text/text.ts";
 import { inputText } from "./playbooks-page.tsx";
 
@@ -27,7 +28,7 @@ export default function PlaybookRunPage({ id }: { readonly id: string | null }):
   const [again, setAgain] = useState(false);
   const now = useNow(1_000, value?.endedAt === null);
   if (missing || id === null) return <p class="none">{t("run.missing")}</p>;
-  if (!value) return failed ? <Failure text={failed} onRetry={refresh} /> : <p class="loading">{t("loading")}</p>;
+  if (!value) return <Awaited failed={failed} onRetry={refresh} />;
   const isLive = value.endedAt === null;
 
   async function runAgain(playbookId: string): Promise<void> {
@@ -46,11 +47,7 @@ export default function PlaybookRunPage({ id }: { readonly id: string | null }):
 
   return (
     <section class="page">
-      <p>
-        <a href={`/playbooks/${value.playbookId}`} onClick={follow}>
-          ← {value.name}
-        </a>
-      </p>
+      <BackTo href={`/playbooks/${value.playbookId}`} name={value.name} />
       <header class="page-head">
         <h1>{value.name}</h1>
         <span class={`state state-${value.state}`}>

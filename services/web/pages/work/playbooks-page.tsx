@@ -6,6 +6,7 @@ import type { Page } from "../../../core/wire/parts.ts";
 import type { Playbook, Run, RunAccepted } from "../../../core/wire/playbook.ts";
 import { call } from "../api.ts";
 import { browserRandom } from "../browser-time.ts";
+import { Awaited, BackTo, WorkList } from "../parts/awaited.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
@@ -34,11 +35,10 @@ function Playbooks(): VNode {
           {t("playbook.new")}
         </a>
       </p>
-      {list.failed && <Failure text={list.failed} onRetry={list.refresh} />}
-      {!list.value && !list.failed && <p class="loading">{t("loading")}</p>}
-      {list.value && list.value.items.length === 0 && <p class="none">{t("playbook.none")}</p>}
-      <ul class="work-list">
-        {list.value?.items.map((playbook) => (
+      <WorkList
+        list={list}
+        none={t("playbook.none")}
+        row={(playbook) => (
           <li key={playbook.id}>
             <a href={`/playbooks/${playbook.id}`} onClick={follow}>
               {playbook.name}
@@ -55,21 +55,13 @@ function Playbooks(): VNode {
             )}
             <span class="soft">{momentText(playbook.updatedAt, now)}</span>
           </li>
-        ))}
-      </ul>
+        )}
+      />
     </section>
   );
 }
 
-function Back(): VNode {
-  return (
-    <p>
-      <a href="/playbooks" onClick={follow}>
-        ← {t("nav.playbooks")}
-      </a>
-    </p>
-  );
-}
+const Back = (): VNode => <BackTo href="/playbooks" name={t("nav.playbooks")} />;
 
 function NewPlaybook(): VNode {
   const [key] = useState(() => browserRandom.uuid());
@@ -108,7 +100,7 @@ function PlaybookView({ id }: { readonly id: string }): VNode {
   const [refused, setRefused] = useState<string | null>(null);
   const now = useNow(30_000);
   if (missing) return <p class="none">{t("playbook.missing")}</p>;
-  if (!value) return failed ? <Failure text={failed} onRetry={refresh} /> : <p class="loading">{t("loading")}</p>;
+  if (!value) return <Awaited failed={failed} onRetry={refresh} />;
 
   async function run(): Promise<void> {
     setAsked(false);
@@ -174,9 +166,10 @@ function PlaybookView({ id }: { readonly id: string }): VNode {
         </ol>
       )}
       <h2>{t("playbook.runs")}</h2>
-      {runs.value && runs.value.items.length === 0 && <p class="none">{t("playbook.noRuns")}</p>}
-      <ul class="work-list">
-        {runs.value?.items.map((item) => (
+      <WorkList
+        list={runs}
+        none={t("playbook.noRuns")}
+        row={(item) => (
           <li key={item.id}>
             <a href={`/playbook-runs/${item.id}`} onClick={follow}>
               {momentText(item.createdAt, now)}
@@ -185,8 +178,8 @@ function PlaybookView({ id }: { readonly id: string }): VNode {
             {item.stoppedAtStep && <span class="soft">{t("run.stoppedAt", { step: item.stoppedAtStep })}</span>}
             {item.message && <span class="bad">{item.message}</span>}
           </li>
-        ))}
-      </ul>
+        )}
+      />
       {asked && (
         <Confirm
           title={t("playbook.runTitle", { name: value.name })}

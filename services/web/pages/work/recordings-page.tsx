@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import type { Page } from "../../../core/wire/parts.ts";
 import type { Transcription } from "../../../core/wire/transcription.ts";
 import { clockText, sizeText } from "../core/duration.ts";
-import { Failure } from "../parts/failure.tsx";
+import { WorkList } from "../parts/awaited.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useNow } from "../parts/now.ts";
 import { useResource } from "../resource.ts";
@@ -66,11 +66,10 @@ function Recordings(): VNode {
           ))}
         </ul>
       )}
-      {list.failed && <Failure text={list.failed} onRetry={list.refresh} />}
-      {!list.value && !list.failed && <p class="loading">{t("loading")}</p>}
-      {list.value && list.value.items.length === 0 && <p class="none">{t("recordings.none")}</p>}
-      <ul class="work-list">
-        {list.value?.items.map((item) => (
+      <WorkList
+        list={list}
+        none={t("recordings.none")}
+        row={(item) => (
           <li key={item.id} data-state={item.state}>
             <a href={`/recordings/${item.id}`} onClick={follow}>
               {item.name}
@@ -83,8 +82,8 @@ function Recordings(): VNode {
             </span>
             {item.message && <p class="bad">{item.message}</p>}
           </li>
-        ))}
-      </ul>
+        )}
+      />
     </section>
   );
 }

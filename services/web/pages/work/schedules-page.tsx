@@ -6,6 +6,7 @@ import type { Page } from "../../../core/wire/parts.ts";
 import type { Schedule, ScheduleRun, Tick } from "../../../core/wire/schedule.ts";
 import { call } from "../api.ts";
 import { browserRandom } from "../browser-time.ts";
+import { Awaited, BackTo, WorkList } from "../parts/awaited.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
@@ -37,19 +38,18 @@ function Schedules(): VNode {
           {t("schedule.new")}
         </a>
       </p>
-      {list.failed && <Failure text={list.failed} onRetry={list.refresh} />}
-      {!list.value && !list.failed && <p class="loading">{t("loading")}</p>}
-      {list.value && list.value.items.length === 0 && <p class="none">{t("schedule.none")}</p>}
-      <ul class="work-list">
-        {list.value?.items.map((schedule) => (
+      <WorkList
+        list={list}
+        none={t("schedule.none")}
+        row={(schedule) => (
           <li key={schedule.id}>
             <a href={`/schedules/${schedule.id}`} onClick={follow}>
               {schedule.name}
             </a>
             <Facts schedule={schedule} now={now} />
           </li>
-        ))}
-      </ul>
+        )}
+      />
     </section>
   );
 }
@@ -74,13 +74,7 @@ function Facts({ schedule, now }: { readonly schedule: Schedule; readonly now: n
   );
 }
 
-const Back = (): VNode => (
-  <p>
-    <a href="/schedules" onClick={follow}>
-      ← {t("nav.schedules")}
-    </a>
-  </p>
-);
+const Back = (): VNode => <BackTo href="/schedules" name={t("nav.schedules")} />;
 
 function NewSchedule(): VNode {
   const [key] = useState(() => browserRandom.uuid());
@@ -113,7 +107,7 @@ function ScheduleView({ id }: { readonly id: string }): VNode {
   const [refused, setRefused] = useState<string | null>(null);
   const now = useNow(30_000);
   if (missing) return <p class="none">{t("schedule.missing")}</p>;
-  if (!value) return failed ? <Failure text={failed} onRetry={refresh} /> : <p class="loading">{t("loading")}</p>;
+  if (!value) return <Awaited failed={failed} onRetry={refresh} />;
 
   async function act(work: () => Promise<void>): Promise<void> {
     setRefused(null);
@@ -167,12 +161,11 @@ function ScheduleView({ id }: { readonly id: string }): VNode {
         </>
       )}
       <h2>{t("schedule.history")}</h2>
-      {ticks.value && ticks.value.items.length === 0 && <p class="none">{t("schedule.noTicks")}</p>}
-      <ul class="work-list">
-        {ticks.value?.items.map((tick) => (
-          <TickRow key={tick.tickAt} tick={tick} now={now} />
-        ))}
-      </ul>
+      <WorkList
+        list={ticks}
+        none={t("schedule.noTicks")}
+        row={(tick) => <TickRow key={tick.tickAt} tick={tick} now={now} />}
+      />
       {deleting && (
         <Confirm
           title={t("schedule.deleteTitle", { name: value.name })}

@@ -12,6 +12,7 @@ import type {
 } from "../../../core/wire/schema-analysis.ts";
 import { call } from "../api.ts";
 import { browserRandom } from "../browser-time.ts";
+import { Awaited, BackTo, WorkList } from "../parts/awaited.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
 import { useResource } from "../resource.ts";
@@ -79,11 +80,10 @@ function Analyses(): VNode {
         </button>
       </form>
       {refused && <Failure text={refused} />}
-      {list.failed && <Failure text={list.failed} onRetry={list.refresh} />}
-      {!list.value && !list.failed && !list.missing && <p class="loading">{t("loading")}</p>}
-      {list.value && list.value.items.length === 0 && <p class="none">{t("schema.none")}</p>}
-      <ul class="work-list">
-        {list.value?.items.map((item) => (
+      <WorkList
+        list={list}
+        none={t("schema.none")}
+        row={(item) => (
           <li key={item.id} data-state={item.state}>
             <a href={`/schemas/${item.id}`} onClick={follow}>
               {item.dataSource}
@@ -95,8 +95,8 @@ function Analyses(): VNode {
             </span>
             {item.message && <p class="bad">{item.message}</p>}
           </li>
-        ))}
-      </ul>
+        )}
+      />
     </section>
   );
 }
@@ -110,7 +110,7 @@ function Catalogue({ id }: { readonly id: string }): VNode {
   const [refused, setRefused] = useState<string | null>(null);
   const now = useNow(30_000);
   if (missing) return <p class="none">{t("schema.missing")}</p>;
-  if (!value) return failed ? <Failure text={failed} onRetry={refresh} /> : <p class="loading">{t("loading")}</p>;
+  if (!value) return <Awaited failed={failed} onRetry={refresh} />;
   const tables = value.tables ?? [];
   const needle = words.trim().toLowerCase();
   const shown = needle === "" ? tables : tables.filter((table) => searchText(table).includes(needle));
@@ -118,11 +118,7 @@ function Catalogue({ id }: { readonly id: string }): VNode {
   const total = value.tablesTotal ?? 0;
   return (
     <section class="page">
-      <p>
-        <a href="/schemas" onClick={follow}>
-          ← {t("nav.schemas")}
-        </a>
-      </p>
+      <BackTo href="/schemas" name={t("nav.schemas")} />
       <header class="page-head">
         <h1>{value.dataSource}</h1>
         <span class={`state state-${value.state}`}>

@@ -5,10 +5,10 @@ import { useRef, useState } from "preact/hooks";
 import type { Transcript } from "../../../core/wire/transcription.ts";
 import { call } from "../api.ts";
 import { clockText, elapsedText } from "../core/duration.ts";
+import { Awaited, BackTo } from "../parts/awaited.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
 import { useResource } from "../resource.ts";
-import { follow } from "../routes.ts";
 import { languageNow, momentText, t } from "../text/text.ts";
 import { ProgressBar } from "./progress.tsx";
 
@@ -26,7 +26,7 @@ export function TranscriptView({ id }: { readonly id: string }): VNode {
   const now = useNow(1_000, value?.state === "running");
 
   if (missing) return <p class="none">{t("recordings.missing")}</p>;
-  if (!value) return failed ? <Failure text={failed} onRetry={refresh} /> : <p class="loading">{t("loading")}</p>;
+  if (!value) return <Awaited failed={failed} onRetry={refresh} />;
 
   const isLive = value.state === "queued" || value.state === "running";
   const needle = words.trim().toLowerCase();
@@ -49,11 +49,10 @@ export function TranscriptView({ id }: { readonly id: string }): VNode {
 
   return (
     <section class="page transcript">
-      <p>
-        <a href={value.batchId ? `/batches/${value.batchId}` : "/recordings"} onClick={follow}>
-          ← {value.batchId ? t("nav.batches") : t("nav.recordings")}
-        </a>
-      </p>
+      <BackTo
+        href={value.batchId ? `/batches/${value.batchId}` : "/recordings"}
+        name={value.batchId ? t("nav.batches") : t("nav.recordings")}
+      />
       <header class="page-head">
         <h1>{value.name}</h1>
         <span class={`state state-${value.state}`}>
