@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, open, rm, truncate } from "node:fs/promises";
+import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { OwlError } from "../../config/errors.ts";
@@ -47,6 +47,7 @@ export async function appendUpload(
     noted = at;
   };
   try {
+    if (offset === 0) await syncName(deps.config.uploadsDir);
     for await (const chunk of body as AsyncIterable<Buffer>) {
       if (at + chunk.length > limit) throw tooLarge(limit);
       await file.write(chunk, 0, chunk.length, at);
@@ -77,7 +78,13 @@ export async function finishUpload(
 ): Promise<{ readonly sha256: string; readonly mediaType: string }> {
   const path = uploadFile(deps, upload.id);
   // An earlier writer that was cut may have left more.
-  await truncate(path, upload.bytes);
+  const file = await open(path, "r+");
+  try {
+    await file.truncate(upload.bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
   const mediaType = await recordingType(path);
   if (mediaType === null) {
     throw failure("upload.type");
@@ -87,6 +94,16 @@ export async function finishUpload(
   const sha256 = hash.digest("hex");
   if (!(await completeUpload(deps.db, upload.id, { writer: upload.writer, sha256, mediaType }))) throw conflict();
   return { sha256, mediaType };
+}
+
+/** The file's name is on the disk, as its bytes are to be. */
+async function syncName(directory: string): Promise<void> {
+  const names = await open(directory);
+  try {
+    await names.sync();
+  } finally {
+    await names.close();
+  }
 }
 
 export async function removeUploadFile(deps: WebDeps, id: string): Promise<void> {

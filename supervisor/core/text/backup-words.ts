@@ -192,6 +192,10 @@ export const backupWords = {
       "백업 자체는 디렉터리에 있습니다. 다음 백업 뒤에 다시 실행합니다.",
     ],
   }),
+  drillRuns: () => ({
+    sentence: ["Another drill is running in this home.", "이 홈에서 다른 훈련이 실행 중입니다."],
+    next: ["Wait for its end, then look at: owlctl status", "끝나기를 기다린 뒤 확인: owlctl status"],
+  }),
   noProbe: (seconds: number) => ({
     sentence: [
       `A write of now was not in the backup directory within ${seconds} s.`,
@@ -214,6 +218,19 @@ export const backupWords = {
     sentence: [`Files of uploads are missing in the backup: ${ids}.`, `백업에 업로드 파일이 없습니다: ${ids}.`],
     next: ["Are they in OWL_HOME/uploads, readable for owld?", "OWL_HOME/uploads에 있고 owld가 읽을 수 있습니까?"],
   }),
+  uploadsUnread: (ids: readonly string[]) => {
+    const first = ids.slice(0, 3).join(", ");
+    return {
+      sentence: [
+        `Files of ${ids.length} uploads cannot be read and are in no backup: ${first}${ids.length > 3 ? " ..." : ""}.`,
+        `업로드 파일 ${ids.length}개를 읽을 수 없어 백업에 없습니다: ${first}${ids.length > 3 ? " ..." : ""}.`,
+      ],
+      next: [
+        "Let owld read them (chmod -R g+rX OWL_HOME/uploads, and its group). It is tried again by itself.",
+        "owld가 읽을 수 있게 하십시오(chmod -R g+rX OWL_HOME/uploads, 그리고 그룹). 저절로 다시 시도합니다.",
+      ],
+    };
+  },
   differs: (table: string, found: number, wanted: number) => ({
     sentence: [
       `The restored table ${table} has ${found} rows, the running one ${wanted}.`,

@@ -2,32 +2,27 @@
 // it measured is kept in OWL_HOME/drills. Invariants: nothing of the running system is written but one empty message in
 // its log; in the scratch home no worker runs, so no tool, mail or schedule does.
 
-import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { Client } from "pg";
 import type { DrillStatus } from "../../../config/control-api.ts";
 import { asError, OwlError } from "../../../config/errors.ts";
 import { type HomePaths, homePaths } from "../../../config/home.ts";
-import { inheritedEnv } from "../../../config/instance-env.ts";
-import { CODE_ROOT } from "../../../config/load.ts";
 import { isoTime } from "../../../config/time.ts";
 import { Refusal } from "../../core/text/refusal.ts";
 import { freePort } from "../../process/free-port.ts";
 import { replaceFile } from "../../release/sync.ts";
-import { recordedDirectory } from "../place.ts";
-import { lastLines } from "../program.ts";
 import { DATABASE, OWNER_ROLE, socketUrl } from "../roles.ts";
 import { countRows } from "./base.ts";
 import { parseLsn } from "./core/wal.ts";
 import { openPlace } from "./directory.ts";
 import { readPassphrase } from "./passphrase.ts";
 import { type RestoreDeps, type Restored, type RestoreRequest, restore } from "./restore.ts";
+import { type Scratch, takeScratch } from "./scratch.ts";
 import { signedInPage } from "./signed-in-page.ts";
 
 const PROBE_MS = 60_000;
-const STOP_MS = 60_000;
 const LOOK_MS = 100;
 const KEEP_REPORTS = 20;
 const NEWEST = "newest.json";
@@ -51,17 +46,14 @@ interface Living {
 
 type DrillRequest = Pick<RestoreRequest, "directory" | "home" | "passphraseFile" | "postgres">;
 
-/** Never rejects for what it finds: that is the report. `home`: the running one. */
+/** Never rejects for what it finds: that is the report. `home`: the running one. Throws `backup.drillRuns`. */
 export async function drill(
   request: DrillRequest,
   deps: RestoreDeps,
 ): Promise<DrillReport & { readonly file: string }> {
   const { clock, random, say } = deps;
   const paths = homePaths(request.home);
-  await mkdir(paths.home, { recursive: true, mode: 0o711 });
-  for (const left of (await readdir(paths.home)).filter((name) => name.startsWith("drill-")))
-    await throwAway(join(paths.home, left));
-  const scratch = await mkdtemp(join(paths.home, "drill-"));
+  const scratch = await takeScratch(paths, clock);
   const at = isoTime(clock.now());
   let report: DrillReport = {
     ...{ backup: "", at, passed: false, rpoMs: null, rtoMs: null, reason: null, home: request.home },
@@ -71,7 +63,7 @@ export async function drill(
     say("probe");
     const living = await probe(request, paths, deps);
     const startedMs = clock.monotonicMs();
-    const restored = await restore({ ...request, ...fresh(scratch) }, deps);
+    const restored = await restore({ ...request, ...fresh(scratch.home) }, deps);
     report = { ...report, ...told(restored), rpoMs: living?.rpoMs ?? null };
     say("start");
     const page = await seen(scratch, restored, deps);
@@ -86,7 +78,7 @@ export async function drill(
       reason: error instanceof OwlError && error.next ? `${error.message} ${error.next}` : error.message,
     };
   } finally {
-    await throwAway(scratch);
+    await scratch.throwAway();
   }
   return { ...report, file: await keep(paths, report, random.token(3)) };
 }
@@ -148,37 +140,14 @@ async function connect({ postgres }: HomePaths): Promise<Client | null> {
 }
 
 /** Starts the scratch home and signs in; answers the page that was seen. null: there is none of ours to see. */
-async function seen(scratch: string, restored: Restored, deps: RestoreDeps): Promise<string | null> {
+async function seen(scratch: Scratch, restored: Restored, { clock, random, signal }: RestoreDeps) {
   if (!("account" in restored.counts)) return null;
   const port = await freePort();
-  const config = join(scratch, "drill.yaml");
-  await writeFile(config, `proxy: {listen: "127.0.0.1:${port}"}\nweb: {replicas: 1}\nworker: {replicas: 0}\n`);
-  const child = spawn(join(CODE_ROOT, "supervisor/owld"), ["--config", config], {
-    cwd: scratch,
-    env: { ...inheritedEnv(process.env), OWL_HOME: scratch },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  let said = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    said = (said + text).slice(-4_000);
-  });
+  const socket = homePaths(scratch.home).controlSocket;
   const over = Promise.withResolvers<never>();
   over.promise.catch(() => undefined);
-  const gone = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  child.once("error", over.reject);
-  deps.signal.addEventListener("abort", () => over.reject(asError(deps.signal.reason)), { once: true });
-  void gone.then(() =>
-    over.reject(new Refusal("backup.notUp", ({ refused }) => refused.backup.notUp(lastLines(said)))),
-  );
-  try {
-    const socket = homePaths(scratch).controlSocket;
-    return await Promise.race([signedInPage({ socket, port, clock: deps.clock, random: deps.random }), over.promise]);
-  } finally {
-    child.kill("SIGTERM");
-    const cancel = deps.clock.after(STOP_MS, () => child.kill("SIGKILL"), { unref: true });
-    await gone;
-    cancel();
-  }
+  signal.addEventListener("abort", () => over.reject(asError(signal.reason)), { once: true });
+  return await scratch.whileUp(port, () => Promise.race([signedInPage({ socket, port, clock, random }), over.promise]));
 }
 
 /** Each table's rows lie between what the running system had before and has now. Throws `backup.differs`. */
@@ -198,20 +167,6 @@ async function compare({ counts, uploads }: Restored, living: Living | null, pat
   }
 }
 
-/** The scratch home, and what of its database lies elsewhere. */
-async function throwAway(scratch: string): Promise<void> {
-  const { postgres } = homePaths(scratch);
-  const place = await recordedDirectory(postgres).catch(() => postgres);
-  if (dirname(place) !== scratch && existsSync(join(postgres, "place.json"))) {
-    const { socketDir } = JSON.parse(await readFile(join(postgres, "place.json"), "utf8")) as {
-      readonly socketDir: string;
-    };
-    for (const path of [place, socketDir])
-      if (!path.startsWith(`${scratch}/`)) await rm(path, { recursive: true, force: true });
-  }
-  await rm(scratch, { recursive: true, force: true });
-}
-
 async function keep(paths: HomePaths, report: DrillReport, token: string): Promise<string> {
   const directory = join(paths.home, "drills");
   await mkdir(directory, { recursive: true, mode: 0o750 });
@@ -219,7 +174,7 @@ async function keep(paths: HomePaths, report: DrillReport, token: string): Promi
   const text = `${JSON.stringify(report, null, 2)}\n`;
   replaceFile(file, text);
   replaceFile(join(directory, NEWEST), text);
-  const old = (await readdir(directory)).filter((name) => name !== NEWEST).sort();
+  const old = (await readdir(directory)).filter((name) => name.endsWith(".json") && name !== NEWEST).sort();
   for (const name of old.slice(0, -KEEP_REPORTS)) await rm(join(directory, name), { force: true });
   return file;
 }

@@ -11,6 +11,7 @@ import type { Foundation } from "../../state/foundation.ts";
 import { judgeDrill } from "./core/schedule.ts";
 import { lastDrill } from "./drill.ts";
 import { backupProgram } from "./report.ts";
+import { clearScratch } from "./scratch.ts";
 
 const LOOK_MS = 60_000;
 
@@ -30,6 +31,7 @@ export function createDrills(parts: {
 
   async function watch(): Promise<void> {
     for await (const _ of clock.every(LOOK_MS, signal)) {
+      await clearScratch(paths, clock).catch(ground.warned("what a killed drill left was not cleared away"));
       const { backup } = parts.config();
       const firstMs = readFact(store, "first backup");
       if (backup === null || backup.drillEveryMs === null || firstMs === null) {

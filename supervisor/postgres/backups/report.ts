@@ -40,7 +40,11 @@ export type BackupReport =
       readonly elapsedMs: number;
     }
   /** What is in the way of `part`; null: nothing any more. */
-  | { readonly kind: "problem"; readonly part: "log" | "backup" | "command"; readonly problem: Told | null };
+  | {
+      readonly kind: "problem";
+      readonly part: "log" | "uploads" | "backup" | "command";
+      readonly problem: Told | null;
+    };
 
 /** A line on the program's standard input: a backup at once. */
 export const NOW = "now";

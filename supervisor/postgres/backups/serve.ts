@@ -64,6 +64,14 @@ export async function serve({ task, clock, report }: Serving): Promise<void> {
       .catch(() => undefined);
   }
 
+  let unread = "";
+  function tellUnread(ids: readonly string[]): void {
+    if (ids.join() === unread) return;
+    unread = ids.join();
+    const refusal = new Refusal("backup.uploadsUnread", ({ refused }) => refused.backup.uploadsUnread(ids));
+    report({ kind: "problem", part: "uploads", problem: ids.length === 0 ? null : toldOf(refusal) });
+  }
+
   /** From one connection to its end. */
   async function session(): Promise<void> {
     const place = await claimPlace({
@@ -81,7 +89,7 @@ export async function serve({ task, clock, report }: Serving): Promise<void> {
       const server = await replication.position();
       const directory = homePaths(task.home).uploads;
       const uploads = await openUploadKeeper({ clock, place, directory, bytesPerS: task.backup.bandwidthBytesPerS });
-      const bring = oneAtATime(() => uploads.runOnce(signal));
+      const bring = oneAtATime(async () => tellUnread(await uploads.runOnce(signal)));
       const keeper = await openLogKeeper({
         clock,
         place,

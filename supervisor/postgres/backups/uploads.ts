@@ -1,8 +1,7 @@
-// Files of uploads into the backup directory, each once and again when it grew. Invariant: a stored file is whole; one
-// that is still being written is brought over when it rests.
+// Files of uploads into the backup directory, each once and again when it grew. Invariants: a stored file is whole; one
+// that is still being written is brought over when it rests; one that cannot be read keeps nothing else from being kept.
 
-import { createReadStream } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import { type FileHandle, open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../config/time.ts";
 import { type OwnPlace, uploadName } from "./directory.ts";
@@ -14,9 +13,12 @@ const BLOCK_BYTES = 2 ** 18;
 const ID = /^[0-9a-f-]{36}$/;
 
 interface UploadKeeper {
-  /** Brings over what is new; resolves when all of it is there. */
-  runOnce(signal: AbortSignal): Promise<void>;
+  /** Brings over what is new; resolves when all of it is there, with the ids of those that could not be read. */
+  runOnce(signal: AbortSignal): Promise<readonly string[]>;
 }
+
+/** The upload's own file fails, not the backup directory. */
+class Unreadable extends Error {}
 
 export async function openUploadKeeper(parts: {
   readonly clock: Clock;
@@ -34,39 +36,58 @@ export async function openUploadKeeper(parts: {
   }
 
   async function bringOver(id: string, bytes: number, modifiedMs: number): Promise<void> {
-    const before = stored.get(id);
-    const content = slowly(createReadStream(join(directory, id), { highWaterMark: BLOCK_BYTES, end: bytes - 1 }));
-    const { name } = await place.put("uploads", bytes === 0 ? [] : content, (sha256) => uploadName(id, bytes, sha256));
-    stored.set(id, { name, bytes, atMs: Math.max(modifiedMs, clock.now()) });
-    if (before !== undefined && before.name !== name) await place.remove("uploads", before.name);
+    const file = await open(join(directory, id)).catch((error: NodeJS.ErrnoException) => {
+      // Deleted in the middle: nothing to keep.
+      if (error.code === "ENOENT") return null;
+      throw new Unreadable(error.message, { cause: error });
+    });
+    if (file === null) return;
+    try {
+      const before = stored.get(id);
+      const { name } = await place.put("uploads", slowly(file, bytes), (sha256) => uploadName(id, bytes, sha256));
+      stored.set(id, { name, bytes, atMs: Math.max(modifiedMs, clock.now()) });
+      if (before !== undefined && before.name !== name) await place.remove("uploads", before.name);
+    } finally {
+      await file.close();
+    }
   }
 
-  async function* slowly(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  async function* slowly(file: FileHandle, bytes: number): AsyncGenerator<Buffer> {
     const fromMs = clock.monotonicMs();
-    let bytes = 0;
-    for await (const chunk of chunks) {
-      yield chunk;
-      bytes += chunk.length;
-      const dueMs = bytesPerS === 0 ? 0 : fromMs + (bytes / bytesPerS) * 1_000 - clock.monotonicMs();
+    for (let at = 0; at < bytes; ) {
+      const block = Buffer.alloc(Math.min(BLOCK_BYTES, bytes - at));
+      const { bytesRead } = await file.read(block, 0, block.length, at).catch((error: Error) => {
+        throw new Unreadable(error.message, { cause: error });
+      });
+      if (bytesRead === 0) throw new Unreadable(`it ends at ${at} of ${bytes}`);
+      yield block.subarray(0, bytesRead);
+      at += bytesRead;
+      const dueMs = bytesPerS === 0 ? 0 : fromMs + (at / bytesPerS) * 1_000 - clock.monotonicMs();
       if (dueMs > 5) await clock.sleep(dueMs);
     }
   }
 
   return {
     async runOnce(signal) {
-      for (const id of await readdir(directory).catch(() => [] as string[])) {
-        if (signal.aborted) return;
+      const unreadable: string[] = [];
+      const ids = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== "ENOENT") unreadable.push(directory);
+        return [];
+      });
+      for (const id of ids) {
+        if (signal.aborted) break;
         if (!ID.test(id)) continue;
         const found = await stat(join(directory, id)).catch(() => null);
         if (found === null) continue;
         const known = stored.get(id);
         if (known !== undefined && known.bytes === found.size && known.atMs >= found.mtimeMs) continue;
         if (found.size > LARGE_BYTES && clock.now() - found.mtimeMs < REST_MS) continue;
-        await bringOver(id, found.size, found.mtimeMs).catch((error: NodeJS.ErrnoException) => {
-          // Deleted in the middle: nothing to keep.
-          if ((error.cause as NodeJS.ErrnoException | undefined)?.path?.startsWith(directory) !== true) throw error;
+        await bringOver(id, found.size, found.mtimeMs).catch((error: unknown) => {
+          if (!(error instanceof Unreadable)) throw error;
+          unreadable.push(id);
         });
       }
+      return unreadable;
     },
   };
 }
