@@ -27,6 +27,7 @@ interface Listed {
     readonly bytes: number;
     readonly counts: Readonly<Record<string, number>>;
   }[];
+  readonly unreadable: readonly string[];
   readonly logUntil: string | null;
 }
 
@@ -65,8 +66,8 @@ async function list(dir: string | undefined, options: Options, deps: CommandDeps
   const { terminal, text } = deps;
   const t = text.commands.backup;
   const place = await backupPlace(dir, options.passphraseFile, deps);
-  const { backups, logUntil } = await askBackups<Listed>({ ask: "list", ...place }, deps, () => undefined);
-  if (options.json) terminal.out(JSON.stringify({ backups, logUntil }));
+  const { backups, unreadable, logUntil } = await askBackups<Listed>({ ask: "list", ...place }, deps, () => undefined);
+  if (options.json) terminal.out(JSON.stringify({ backups, unreadable, logUntil }));
   else if (backups.length === 0) terminal.out(t.none);
   else {
     const rows = backups.map((one) => [
@@ -79,6 +80,7 @@ async function list(dir: string | undefined, options: Options, deps: CommandDeps
     for (const line of table(t.columns, rows, terminal.paintOut)) terminal.out(line);
     if (logUntil !== null) terminal.out(t.logUntil(logUntil));
   }
+  if (!options.json) for (const id of unreadable) terminal.err(t.unreadable(id));
   return EXIT.done;
 }
 

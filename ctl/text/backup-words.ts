@@ -31,6 +31,10 @@ export const backupWords = {
       ["백업", "OWL", "POSTGRESQL", "크기", "행 수"],
     ],
     logUntil: (at: string) => [`The log reaches ${at}.`, `로그는 ${at}까지 있습니다.`],
+    unreadable: (id: string) => [
+      `The manifest of ${id} is damaged, or of a newer Owl: it is neither used nor removed.`,
+      `${id}의 목록이 손상되었거나 더 새로운 Owl의 것입니다. 쓰지도 지우지도 않습니다.`,
+    ],
     none: ["No backup yet.", "아직 백업이 없습니다."],
     verifying: (id: string) => [`Reading ${id}.`, `${id}을(를) 읽습니다.`],
     verified: (id: string) => [`${id} is whole.`, `${id}은(는) 온전합니다.`],

@@ -18,19 +18,22 @@ export interface PaperFiles {
   worstAfter(count: number): ReadonlyMap<string, string>;
   /** What it may leave at best of names, at worst of contents: renames reach the disk by themselves, contents do not. */
   namesAfter(count: number): ReadonlyMap<string, string>;
+  /** As `namesAfter`, each time with one name that was removed and whose removal was not synced. */
+  returnedAfter(count: number): Iterable<ReadonlyMap<string, string>>;
 }
 
-export function createPaperFiles(): PaperFiles {
+/** `real`: where all of it happens too. Contents are told as latin1: a character a byte. */
+export function createPaperFiles(real?: Disk): PaperFiles {
   const acts: Act[] = [];
   let files = 0;
 
-  function replay(count: number, keepsNames: boolean): ReadonlyMap<string, string> {
+  function replay(count: number, keepsNames: boolean, gone = new Map<string, string>()): ReadonlyMap<string, string> {
     const written = new Map<number, string>();
     const safe = new Map<number, string>();
     const names = new Map<string, number>();
     const safeNames = new Map<string, number>();
     for (const act of acts.slice(0, count)) {
-      if (act.do === "write") written.set(act.file, (written.get(act.file) ?? "") + act.bytes.toString());
+      if (act.do === "write") written.set(act.file, (written.get(act.file) ?? "") + act.bytes.toString("latin1"));
       else if (act.do === "syncFile") safe.set(act.file, written.get(act.file) ?? "");
       else if (act.do === "link") names.set(act.path, act.file);
       else if (act.do === "rename") {
@@ -39,8 +42,12 @@ export function createPaperFiles(): PaperFiles {
         if (file !== undefined) names.set(act.to, file);
       } else if (act.do === "remove") {
         for (const path of [...names.keys()])
-          if (path === act.path || path.startsWith(`${act.path}/`)) names.delete(path);
+          if (path === act.path || path.startsWith(`${act.path}/`)) {
+            gone.set(path, safe.get(names.get(path) ?? -1) ?? "");
+            names.delete(path);
+          }
       } else {
+        for (const path of gone.keys()) if (dirname(path) === act.path) gone.delete(path);
         for (const path of [...safeNames.keys()]) if (dirname(path) === act.path) safeNames.delete(path);
         for (const [path, file] of names) if (dirname(path) === act.path) safeNames.set(path, file);
       }
@@ -54,29 +61,38 @@ export function createPaperFiles(): PaperFiles {
     acts,
     worstAfter: (count) => replay(count, false),
     namesAfter: (count) => replay(count, true),
+    *returnedAfter(count) {
+      const gone = new Map<string, string>();
+      const names = replay(count, true, gone);
+      for (const [path, text] of gone) if (!basename(path).startsWith(".new-")) yield new Map([...names, [path, text]]);
+    },
     disk: {
       async create(path) {
         const file = files++;
         acts.push({ do: "link", path, file });
+        const handle = await real?.create(path);
         return {
           async write(chunk) {
             acts.push({ do: "write", file, bytes: Buffer.from(chunk) });
+            await handle?.write(chunk);
           },
           async sync() {
             acts.push({ do: "syncFile", file });
           },
-          close: async () => undefined,
+          close: async () => await handle?.close(),
         };
       },
       async rename(from, to) {
         acts.push({ do: "rename", from, to });
+        await real?.rename(from, to);
       },
       async syncDirectory(path) {
         acts.push({ do: "syncDirectory", path });
       },
-      makeDirectory: async () => undefined,
+      makeDirectory: async (path) => await real?.makeDirectory(path),
       async remove(path) {
         acts.push({ do: "remove", path });
+        await real?.remove(path);
       },
     },
   };

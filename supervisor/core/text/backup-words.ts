@@ -137,15 +137,15 @@ export const backupWords = {
   damaged: (file: string) => ({
     sentence: [`${file} is damaged: it is not what was written.`, `${file}이(가) 손상되었습니다. 쓴 것과 다릅니다.`],
     next: [
-      "Restore an older backup (owlctl backup list, restore --backup ID), and look at that disk.",
-      "더 오래된 백업을 복원하고(owlctl backup list, restore --backup ID) 그 디스크를 살펴보십시오.",
+      "Look at that disk. Restore up to a moment before (--at TIME), or an older backup (--backup ID).",
+      "그 디스크를 살펴보십시오. 그 전의 시각까지(--at TIME) 또는 더 오래된 백업을(--backup ID) 복원하십시오.",
     ],
   }),
   missing: (file: string) => ({
     sentence: [`${file} is missing.`, `${file}이(가) 없습니다.`],
     next: [
-      "Restore an older backup (owlctl backup list, restore --backup ID).",
-      "더 오래된 백업을 복원하십시오(owlctl backup list, restore --backup ID).",
+      "Restore up to a moment before (--at TIME), or an older backup (--backup ID).",
+      "그 전의 시각까지(--at TIME) 또는 더 오래된 백업을(--backup ID) 복원하십시오.",
     ],
   }),
   clockBehind: (newest: string) => ({

@@ -9,12 +9,12 @@ import { locateConfigFile } from "../../../config/locate.ts";
 import { systemClock, systemRandom } from "../../../config/system-time.ts";
 import { Refusal } from "../../core/text/refusal.ts";
 import { readMigrations } from "../migrate.ts";
-import type { BackupManifest } from "./core/manifest.ts";
+import { type BackupManifest, MANIFEST } from "./core/manifest.ts";
 import { openPlace } from "./directory.ts";
 import { drill } from "./drill.ts";
 import { readPassphrase } from "./passphrase.ts";
 import { planRestore, type RestoreRequest, restore } from "./restore.ts";
-import { verifyBackup } from "./restored-data.ts";
+import { verifyBackup, verifyUploads } from "./restored-data.ts";
 
 interface Where {
   readonly language: Language;
@@ -48,7 +48,8 @@ export async function answer(question: Question, asking: Asking): Promise<unknow
   const place = await openPlace(question.directory, await readPassphrase(question.passphraseFile));
   const backups = await place.backups();
   if (question.ask === "list") {
-    return { directory: place.path, backups: backups.map(summary), logUntil: await place.logUntil() };
+    const unreadable = await place.unreadable();
+    return { directory: place.path, backups: backups.map(summary), unreadable, logUntil: await place.logUntil() };
   }
   const { backup: id } = question;
   const wanted = id === null ? backups.slice(-1) : backups.filter((one) => one.id === id);
@@ -60,6 +61,12 @@ export async function answer(question: Question, asking: Asking): Promise<unknow
   for (const backup of wanted) {
     asking.say(backup.id);
     await verifyBackup(place, backup, asking.signal);
+    await verifyUploads(place, backup, asking.signal);
+  }
+  const [unreadable] = id === null ? await place.unreadable() : [];
+  if (unreadable !== undefined) {
+    const file = place.file("base", unreadable, MANIFEST);
+    throw new Refusal("backup.damaged", ({ refused }) => refused.backup.damaged(file));
   }
   return { verified: wanted.map((one) => one.id) };
 }

@@ -5,6 +5,7 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
+import type { OwnRelease } from "../../../config/deploy-api.ts";
 import { OwlError } from "../../../config/errors.ts";
 import type { HomePaths } from "../../../config/home.ts";
 import { type Clock, isoTime } from "../../../config/time.ts";
@@ -14,6 +15,7 @@ import { type BackupManifest, backupId, MANIFEST, type StoredFile } from "./core
 import { isClockBehind } from "./core/schedule.ts";
 import { formatLsn, type Lsn } from "./core/wal.ts";
 import type { OwnPlace } from "./directory.ts";
+import { keepReleases } from "./own-releases.ts";
 import { type BasePart, openReplication, type ServerPosition } from "./replication.ts";
 
 export const FILES = {
@@ -39,6 +41,8 @@ const COUNTED = [
 export interface HomeFiles {
   readonly secrets: Readonly<Record<string, string>>;
   readonly config: { readonly path: string; readonly text: string } | null;
+  /** Absent in backups of an Owl that did not keep them. */
+  readonly ownReleases?: readonly OwnRelease[];
 }
 
 interface BaseParts {
@@ -66,7 +70,8 @@ export async function takeBase(parts: BaseParts): Promise<BackupManifest> {
   const { clock, place, server } = parts;
   const startedMs = clock.now();
   const id = backupId(startedMs);
-  const newest = (await place.backups()).at(-1);
+  const before = await place.backups();
+  const newest = before.at(-1);
   if (newest !== undefined && (isClockBehind(startedMs, Date.parse(newest.endedAt)) || newest.id >= id)) {
     const { endedAt } = newest;
     throw new Refusal("backup.clockBehind", ({ refused }) => refused.backup.clockBehind(endedAt));
@@ -80,7 +85,10 @@ export async function takeBase(parts: BaseParts): Promise<BackupManifest> {
   const database = await facts(parts.url);
   await parts.bringUploads();
   files.push(await keep(FILES.state, [await copyState(parts.paths)]));
-  files.push(await keep(FILES.home, [Buffer.from(JSON.stringify(await homeFiles(parts)))]));
+  const known = before.flatMap(({ ownReleases }) => ownReleases);
+  const own = await keepReleases(place, parts.paths.ownReleases, known);
+  const home: HomeFiles = { ...(await homeFiles(parts)), ownReleases: own.records };
+  files.push(await keep(FILES.home, [Buffer.from(JSON.stringify(home))]));
   const manifest: BackupManifest = {
     format: 1,
     id,
@@ -103,6 +111,7 @@ export async function takeBase(parts: BaseParts): Promise<BackupManifest> {
     releases: await readdir(parts.paths.releases).catch(() => []),
     files,
     uploads: (await place.uploads()).map(({ name }) => name),
+    ownReleases: [...own.files],
   };
   await place.putText(join("base", id), MANIFEST, `${JSON.stringify(manifest, null, 2)}\n`);
   return manifest;

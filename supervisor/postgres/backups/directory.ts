@@ -1,4 +1,5 @@
-// A backup directory: the owner's mark, `base/ID/` a backup each, `wal/` pieces of the log, `uploads/` files of uploads.
+// A backup directory: the owner's mark, `base/ID/` a backup each, `wal/` pieces of the log, `uploads/` files of uploads,
+// `own-releases/` releases of a team's own code.
 // Invariant: nothing is written into a directory that does not carry our mark at that moment.
 
 import { readdir, readFile, stat } from "node:fs/promises";
@@ -27,6 +28,8 @@ export interface BackupPlace {
   file(...parts: readonly string[]): string;
   /** Finished ones, oldest first. */
   backups(): Promise<readonly BackupManifest[]>;
+  /** Ids of those whose manifest is damaged, or of a newer Owl: nobody lists, restores or removes them. */
+  unreadable(): Promise<readonly string[]>;
   pieces(): Promise<readonly WalPiece[]>;
   uploads(): Promise<readonly StoredUpload[]>;
   /** When the last piece of the log was written, ISO 8601. */
@@ -59,6 +62,9 @@ interface Claim {
   readonly nowMs: number;
   readonly disk?: Disk;
 }
+
+/** Where releases of a team's own code lie. */
+export const OWN_RELEASES = "own-releases";
 
 const UPLOAD = /^([0-9a-f-]{36})-(\d+)-([0-9a-f]{64})\.upload$/;
 
@@ -94,7 +100,8 @@ export async function claimPlace(claim: Claim): Promise<OwnPlace> {
   const own = { ...made, holder };
   if (verdict !== "ours")
     await told(path, () => writeWhole(disk, path, [Buffer.from(`${JSON.stringify(own, null, 2)}\n`)], () => MARK));
-  for (const name of ["base", "wal", "uploads"]) await told(path, () => disk.makeDirectory(join(path, name)));
+  for (const name of ["base", "wal", "uploads", OWN_RELEASES])
+    await told(path, () => disk.makeDirectory(join(path, name)));
   const place = placeAt(path, key);
   const check = async (): Promise<void> => {
     const now = await readMark(path);
@@ -132,18 +139,20 @@ export async function claimPlace(claim: Claim): Promise<OwnPlace> {
 
 function placeAt(path: string, key: Key): BackupPlace {
   const list = (name: string) => told(path, () => readdir(join(path, name))).catch(absent);
+  const manifests = async () => {
+    const found: { readonly id: string; readonly manifest: BackupManifest | null }[] = [];
+    for (const id of (await list("base")).filter(isBackupId).sort()) {
+      const text = await readFile(join(path, "base", id, MANIFEST), "utf8").catch(() => null);
+      if (text !== null) found.push({ id, manifest: parseBackupManifest(text) });
+    }
+    return found;
+  };
   return {
     path,
     key,
     file: (...parts) => join(path, ...parts),
-    async backups() {
-      const found: BackupManifest[] = [];
-      for (const id of (await list("base")).filter(isBackupId).sort()) {
-        const text = await readFile(join(path, "base", id, MANIFEST), "utf8").catch(() => null);
-        if (text !== null) found.push(parseBackupManifest(text, id));
-      }
-      return found;
-    },
+    backups: async () => (await manifests()).flatMap(({ manifest }) => manifest ?? []),
+    unreadable: async () => (await manifests()).flatMap(({ id, manifest }) => (manifest === null ? id : [])),
     async pieces() {
       return (await list("wal")).flatMap((name) => parsePiece(name) ?? []);
     },

@@ -24,6 +24,7 @@ import type { BackupManifest } from "./core/manifest.ts";
 import { backupFor } from "./core/schedule.ts";
 import type { WalPiece } from "./core/wal.ts";
 import { type BackupPlace, openPlace } from "./directory.ts";
+import { restoreReleases } from "./own-releases.ts";
 import { readPassphrase } from "./passphrase.ts";
 import { chainOf, storedText, writeData, writeLog } from "./restored-data.ts";
 import { type FetchedUploads, fetchUploads } from "./restored-uploads.ts";
@@ -139,12 +140,15 @@ export async function restore(request: RestoreRequest, deps: RestoreDeps): Promi
   say("data");
   await writeData(restored);
   say("log");
-  await writeLog(restored, chain);
+  // Asked for a moment, what comes behind damage is not needed; asked for the last one, it is missed and said.
+  await writeLog(restored, chain, { endsAtDamage: request.atMs !== null });
   await syncTree(located.data);
   say("replay");
   const { until, counts, uploads } = await replay(request, deps, { place, backup, paths, data: located.data, account });
   say("home");
   await restoreState(await storedText(place, backup, FILES.state), paths, request.beside);
+  const own = { files: backup.ownReleases, records: files.ownReleases ?? [] };
+  await restoreReleases(place, own, paths.ownReleases, signal);
   const config = await restoreConfig(files, request, paths);
   replaceFile(
     join(paths.home, RESTORED),

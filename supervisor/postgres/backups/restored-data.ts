@@ -13,8 +13,11 @@ import { FILES } from "./base.ts";
 import { unpack } from "./codec.ts";
 import type { BackupManifest } from "./core/manifest.ts";
 import { chainFrom, formatLsn, parseLsn, segmentName, segmentStart, type WalPiece } from "./core/wal.ts";
-import type { BackupPlace } from "./directory.ts";
+import { type BackupPlace, OWN_RELEASES } from "./directory.ts";
 import { contents } from "./log-keeper.ts";
+
+/** Of an upload's id, at the beginning of its file's name. */
+const ID_LENGTH = 36;
 
 interface RestoredData {
   readonly place: BackupPlace;
@@ -88,6 +91,8 @@ async function readData(
 
 /** Reads a whole backup without writing anything. Throws `backup.damaged`, `backup.missing`, `backup.gap`. */
 export async function verifyBackup(place: BackupPlace, backup: BackupManifest, signal: AbortSignal): Promise<void> {
+  for (const { name, sha256 } of backup.ownReleases)
+    for await (const _ of unpack(place.file(OWN_RELEASES, name), sha256, place.key)) signal.throwIfAborted();
   await readData({ place, backup, signal }, async (_, content) => {
     if (content !== null) for await (const _chunk of content) signal.throwIfAborted();
   });
@@ -96,6 +101,22 @@ export async function verifyBackup(place: BackupPlace, backup: BackupManifest, s
   const end = parseLsn(backup.postgres.end);
   const own = chain.filter(({ from }) => from < end);
   for await (const _ of contents(place, own, own[0]?.from ?? end)) signal.throwIfAborted();
+}
+
+/** The same of the uploads it lists: each once, by what lies there of it now. */
+export async function verifyUploads(place: BackupPlace, backup: BackupManifest, signal: AbortSignal): Promise<void> {
+  const stored = await place.uploads();
+  const there = new Set(stored.map(({ id }) => id));
+  for (const name of backup.uploads) {
+    const path = place.file("uploads", name);
+    // A grown one took the place of what was listed.
+    if (!there.has(name.slice(0, ID_LENGTH)))
+      throw new Refusal("backup.missing", ({ refused }) => refused.backup.missing(path));
+  }
+  const listed = new Set(backup.uploads.map((name) => name.slice(0, ID_LENGTH)));
+  for (const { name, id, sha256 } of stored)
+    if (listed.has(id))
+      for await (const _ of unpack(place.file("uploads", name), sha256, place.key)) signal.throwIfAborted();
 }
 
 type Entry = AsyncIterable<Buffer> & {
@@ -116,8 +137,15 @@ export function chainOf(backup: BackupManifest, pieces: readonly WalPiece[]): re
   return chain;
 }
 
-/** Lays the log into the data directory, segment by segment; the last one is filled up with zeros. */
-export async function writeLog(restored: RestoredData, chain: readonly WalPiece[]): Promise<void> {
+/**
+ * Lays the log into the data directory, segment by segment; the last one is filled up with zeros. `endsAtDamage`: behind
+ * the backup's own end, damage is where the log ends; else it throws `backup.damaged`, `backup.missing`.
+ */
+export async function writeLog(
+  restored: RestoredData,
+  chain: readonly WalPiece[],
+  { endsAtDamage }: { readonly endsAtDamage: boolean },
+): Promise<void> {
   const { place, backup, data, account, signal } = restored;
   const { timeline } = backup.postgres;
   const segmentBytes = BigInt(backup.postgres.segmentBytes);
@@ -133,14 +161,19 @@ export async function writeLog(restored: RestoredData, chain: readonly WalPiece[
     segment = Buffer.alloc(Number(segmentBytes));
     filled = 0;
   };
-  for await (const bytes of contents(place, chain, at)) {
-    for (let taken = 0; taken < bytes.length; ) {
-      const part = bytes.subarray(taken, taken + segment.length - filled);
-      part.copy(segment, filled);
-      filled += part.length;
-      taken += part.length;
-      if (filled === segment.length) await keep();
+  try {
+    for await (const bytes of contents(place, chain, at)) {
+      for (let taken = 0; taken < bytes.length; ) {
+        const part = bytes.subarray(taken, taken + segment.length - filled);
+        part.copy(segment, filled);
+        filled += part.length;
+        taken += part.length;
+        if (filled === segment.length) await keep();
+      }
     }
+  } catch (error) {
+    const reached = at + BigInt(filled);
+    if (!(endsAtDamage && error instanceof Refusal && reached >= parseLsn(backup.postgres.end))) throw error;
   }
   if (filled > 0) await keep();
 }

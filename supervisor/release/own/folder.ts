@@ -9,7 +9,7 @@ import { codeOf, numberOfRelease } from "../../core/own-release.ts";
 import { replaceFile, syncDirectory, syncTree } from "../sync.ts";
 import { readTree, setWritable } from "./tree.ts";
 
-const RECORD = "release.json";
+export const RECORD = "release.json";
 const REMOVING = ".removing-";
 
 export interface OwnReleases {

@@ -1,7 +1,6 @@
 // What one backup says of itself, written last: a backup without it was never finished. Pure.
 
 import { z } from "zod";
-import { OwlError } from "../../../../config/errors.ts";
 
 export const MANIFEST = "manifest.json";
 
@@ -34,17 +33,19 @@ const manifest = z.object({
   files: z.array(storedFile),
   /** Names in the directory's uploads/. */
   uploads: z.array(z.string()),
+  /** In the directory's own-releases/. */
+  ownReleases: z.array(storedFile).default([]),
 });
 
 export type BackupManifest = z.output<typeof manifest>;
 export type StoredFile = z.output<typeof storedFile>;
 
-/** Throws `backup.manifest`. */
-export function parseBackupManifest(text: string, id: string): BackupManifest {
+/** null: damaged, or of a newer Owl. */
+export function parseBackupManifest(text: string): BackupManifest | null {
   try {
     return manifest.parse(JSON.parse(text));
-  } catch (error) {
-    throw new OwlError("backup.manifest", `The manifest of backup ${id} cannot be read.`, { cause: error });
+  } catch {
+    return null;
   }
 }
 

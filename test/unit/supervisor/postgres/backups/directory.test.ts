@@ -80,6 +80,13 @@ test("a damaged mark is said, not replaced", async () => {
   expect(readdirSync(path)).toEqual([MARK]);
 });
 
+test("a backup whose manifest is damaged is named, and hides no other one", async () => {
+  const place = await claim();
+  for (const id of ["2026-11-29T12-00-00Z", "2026-11-30T12-00-00Z"]) mkdirSync(place.file("base", id));
+  writeFileSync(place.file("base", "2026-11-30T12-00-00Z", "manifest.json"), "{");
+  expect([await place.backups(), await place.unreadable()]).toEqual([[], ["2026-11-30T12-00-00Z"]]);
+});
+
 test("sealed backups open with their passphrase only, and one begun in the clear does not go on sealed", async () => {
   const passphrase = "correct horse battery staple";
   await claim({ passphrase });

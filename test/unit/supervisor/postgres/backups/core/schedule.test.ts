@@ -29,7 +29,7 @@ function backup(id: string, agoMs: number, change: Partial<BackupManifest["postg
   };
   return {
     ...{ format: 1 as const, id, installation: "i", startedAt: at, endedAt: at, version: "0.1.0", migrations: {} },
-    ...{ postgres: { ...postgres, ...change }, counts: {}, releases: [], files: [], uploads: [] },
+    ...{ postgres: { ...postgres, ...change }, counts: {}, releases: [], files: [], uploads: [], ownReleases: [] },
   };
 }
 const piece = (from: number, to: number, change: Partial<WalPiece> = {}): WalPiece => ({
