@@ -361,7 +361,7 @@ export interface UpdateDatabase {
 }
 
 /** A release that has served here. */
-export interface LedgerEntry {
+export interface PastRelease {
   readonly version: string;
   readonly path: string;
   readonly finishedAt: WallMs;

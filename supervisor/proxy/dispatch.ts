@@ -50,7 +50,7 @@ interface AttemptFailure {
   readonly detail: string;
 }
 
-interface LedgerEntry {
+interface FailedAttempt {
   readonly upstream: string;
   readonly reason: string;
   readonly detail: string;
@@ -73,7 +73,7 @@ export class Dispatch {
   #route: LiveRoute | null = null;
   #tried: Upstream[] | null = null;
   #failures: ConnectFailure[] | null = null;
-  #ledger: LedgerEntry[] | null = null;
+  #failed: FailedAttempt[] | null = null;
   #resent = false;
   #counted = false;
   #over = false;
@@ -134,7 +134,7 @@ export class Dispatch {
       return;
     }
     this.#deps.counters.retryReason(reason);
-    this.#tellLedger("refused", reason);
+    this.#tellFailed("refused", reason);
     if (does === "cut") {
       this.#finish(true);
       this.#engine.cut();
@@ -196,12 +196,12 @@ export class Dispatch {
     }
     const upstream = this.#deps.upstreams.pick(route, this.#tried, this.#sideIn(route));
     if (upstream !== null) {
-      if (this.#tried !== null) this.#countRetry(upstream, this.#ledger?.at(-1)?.reason ?? "connectFailed");
+      if (this.#tried !== null) this.#countRetry(upstream, this.#failed?.at(-1)?.reason ?? "connectFailed");
       this.#send(upstream, mayReuseConnection(this.#facts.method) && this.#facts.bodyBytes === 0);
       return true;
     }
     if (this.#failures === null) return false;
-    this.#tellLedger("exhausted", "noUpstreamLeft");
+    this.#tellFailed("exhausted", "noUpstreamLeft");
     this.#answer(exhausted(this.#failures));
     return true;
   }
@@ -277,7 +277,7 @@ export class Dispatch {
       upstreams.end(this.upstream, answered ? clock.monotonicMs() - this.startedAtMs : null);
     }
     if (this.#stream !== null) upstreams.streamEnded(this.upstream, this.#stream);
-    if (this.#ledger !== null && answered) this.#tellLedger("recovered", this.#ledger.at(-1)?.reason ?? "");
+    if (this.#failed !== null && answered) this.#tellFailed("recovered", this.#failed.at(-1)?.reason ?? "");
   }
 
   #countRetry(upstream: Upstream, reason: string): void {
@@ -287,27 +287,27 @@ export class Dispatch {
   }
 
   #note(upstream: Upstream, reason: string, detail: string): void {
-    this.#ledger ??= [];
-    this.#ledger.push({ upstream: upstream.id, reason, detail });
+    this.#failed ??= [];
+    this.#failed.push({ upstream: upstream.id, reason, detail });
   }
 
-  /** The ledger line: every retry and every refusal to retry can be read back, with its cause. */
-  #tellLedger(verdict: "recovered" | "refused" | "exhausted", reason: string): void {
-    const ledger = this.#ledger;
-    if (ledger === null) return;
-    this.#ledger = null;
+  /** Every retry and every refusal to retry can be read back, with its cause. */
+  #tellFailed(verdict: "recovered" | "refused" | "exhausted", reason: string): void {
+    const failed = this.#failed;
+    if (failed === null) return;
+    this.#failed = null;
     this.#deps.log.info(
       {
-        ledger: verdict,
+        retries: verdict,
         reason,
         requestId: this.#facts.requestId,
         method: this.#facts.method,
         service: this.#route?.service ?? null,
         upstream: this.upstream?.id ?? null,
         attempts: this.attempts,
-        failed: ledger,
+        failed,
       },
-      "retry ledger",
+      "request tried again or refused a retry",
     );
   }
 }

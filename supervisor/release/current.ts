@@ -1,4 +1,4 @@
-// Which release runs: the `current` link in OWL_HOME, and the ledger of releases that have run here.
+// Which release runs: the `current` link in OWL_HOME, and the history of releases that have run here.
 // Invariant: the link changes by one rename; what it points to is whole.
 
 import { readlinkSync, renameSync, rmSync, symlinkSync } from "node:fs";
@@ -6,7 +6,7 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { HomePaths } from "../../config/home.ts";
 import { releasesToPrune, stagedToPrune } from "../core/update-plan.ts";
-import type { LedgerEntry } from "../ports.ts";
+import type { PastRelease } from "../ports.ts";
 import { keepFact, readFact } from "../state/facts.ts";
 import type { Store } from "../state/store.ts";
 import { removeRelease } from "./stage.ts";
@@ -18,19 +18,19 @@ const KEEP = 3;
 /** Releases kept that were staged and have never run. */
 const KEEP_STAGED = 3;
 
-export interface ReleaseLedger {
+export interface ReleaseHistory {
   /** Newest first. */
-  all(): readonly LedgerEntry[];
+  all(): readonly PastRelease[];
   /** The release that is to serve; null: the code owld itself runs from. */
-  current(): LedgerEntry | null;
-  add(entry: LedgerEntry): void;
+  current(): PastRelease | null;
+  add(entry: PastRelease): void;
   /** These versions are gone from the disk. */
   drop(versions: readonly string[]): void;
 }
 
-/** The ledger in the state file. */
-export function createReleaseLedger(store: Store): ReleaseLedger {
-  const read = (): readonly LedgerEntry[] => readFact(store, "releases") ?? [];
+/** The history in the state file. */
+export function createReleaseHistory(store: Store): ReleaseHistory {
+  const read = (): readonly PastRelease[] => readFact(store, "releases") ?? [];
   return {
     all: read,
     current: () => read()[0] ?? null,
@@ -77,13 +77,13 @@ function safeReadlink(link: string): string | null {
  */
 export async function pruneReleases(
   paths: HomePaths,
-  ledger: ReleaseLedger,
+  history: ReleaseHistory,
   inUse: readonly string[],
 ): Promise<readonly string[]> {
-  const entries = ledger.all();
+  const entries = history.all();
   const current = entries[0];
   if (current === undefined) return [];
-  // Before the ledger forgets those that ran: one of them that lies there still is not one that has never run.
+  // Before the history forgets those that ran: one of them that lies there still is not one that has never run.
   const known = entries.flatMap(({ version, before }) => [version, before?.version ?? version]);
   const unused = await pruneStaged(paths, new Set([...known, ...inUse]));
   const gone = releasesToPrune(entries, current.version, current.before?.version ?? null, KEEP);
@@ -91,7 +91,7 @@ export async function pruneReleases(
     if (entry.path === join(paths.releases, basename(entry.path))) await removeRelease(entry.path);
   }
   // Last: killed before, the same are found again.
-  ledger.drop(gone);
+  history.drop(gone);
   return [...gone, ...unused.map((version) => `${version} (staged, never run)`)];
 }
 

@@ -5,7 +5,7 @@
 import type { NoticeRecord } from "../core/notices.ts";
 import type { OrderRecord } from "../core/renewal.ts";
 import type { UpdateCourse } from "../core/update-course.ts";
-import type { LedgerEntry } from "../ports.ts";
+import type { PastRelease } from "../ports.ts";
 import type { RolloutTotals } from "../rollouts/totals.ts";
 import type { Store } from "./store.ts";
 
@@ -13,7 +13,7 @@ interface StoredFacts {
   /** The update or rollback under way. Ends with it. */
   readonly update: UpdateCourse;
   /** Releases that ran here, newest first. Each ends when its directory is pruned. */
-  readonly releases: readonly LedgerEntry[];
+  readonly releases: readonly PastRelease[];
   /** Copies of the database that a failed way back left for a person. Kept with the copies themselves. */
   readonly "copies for rescue": readonly string[];
   /** Hash of the code the running proxies were started from. One value. */

@@ -10,7 +10,7 @@ import { endOldFacts } from "../state/facts.ts";
 import type { Foundation } from "../state/foundation.ts";
 import type { Assess } from "./assessment.ts";
 import { createNewerJobs } from "./newer-jobs.ts";
-import { type Board, createBoard } from "./offers.ts";
+import { createOffers, type Offers } from "./offers.ts";
 import { renewProxies } from "./proxy-renewal.ts";
 import type { Updates } from "./request.ts";
 import type { UpdateRunner } from "./runner.ts";
@@ -37,7 +37,7 @@ interface Attendance {
 export function createAttendance(parts: AttendanceParts): Attendance {
   const { ground, runner, database } = parts;
   const { log, store, folder, course } = ground;
-  let board: Board | null = null;
+  let offers: Offers | null = null;
   let renewing: Promise<void> = Promise.resolve();
 
   const newerJobs = createNewerJobs({
@@ -70,15 +70,15 @@ export function createAttendance(parts: AttendanceParts): Attendance {
       );
       const url = database.url();
       if (url === null || !bundled) return;
-      board = createBoard({ ...ground, ...parts, url });
-      await board.start();
+      offers = createOffers({ ...ground, ...parts, url });
+      await offers.start();
       newerJobs.start();
     },
     async stop() {
       await newerJobs.stop();
       await runner.stop();
       await renewing;
-      await board?.stop();
+      await offers?.stop();
     },
   };
 }

@@ -1,8 +1,8 @@
-// Which copies of the database stay: those the ledger names, and those a failed way back left for a person.
+// Which copies of the database stay: those the history names, and those a failed way back left for a person.
 
 import type { Text } from "../core/text/text.ts";
 import type { DatabaseService } from "../ports.ts";
-import type { ReleaseLedger } from "../release/current.ts";
+import type { ReleaseHistory } from "../release/current.ts";
 import type { Journal } from "../rollouts/journal.ts";
 import { keepFact, readFact } from "../state/facts.ts";
 import type { Store } from "../state/store.ts";
@@ -12,7 +12,7 @@ interface CopyKeeperParts {
   readonly journal: Pick<Journal, "write">;
   readonly record: Text;
   readonly database: Pick<DatabaseService, "url" | "updates">;
-  readonly ledger: Pick<ReleaseLedger, "all">;
+  readonly history: Pick<ReleaseHistory, "all">;
 }
 
 export interface CopyKeeper {
@@ -22,7 +22,7 @@ export interface CopyKeeper {
   prune(also: string | null): Promise<void>;
 }
 
-export function createCopyKeeper({ store, journal, record, database, ledger }: CopyKeeperParts): CopyKeeper {
+export function createCopyKeeper({ store, journal, record, database, history }: CopyKeeperParts): CopyKeeper {
   const rescue = (): readonly string[] => readFact(store, "copies for rescue") ?? [];
   return {
     keepForRescue(rollout, copy) {
@@ -31,7 +31,7 @@ export function createCopyKeeper({ store, journal, record, database, ledger }: C
     },
     async prune(also) {
       if (database.url() === null) return;
-      const named = [...ledger.all().map(({ copy }) => copy), ...rescue(), also];
+      const named = [...history.all().map(({ copy }) => copy), ...rescue(), also];
       await database.updates().keepCopies(named.filter((path) => path !== null));
     },
   };

@@ -1,4 +1,4 @@
-// What lasts of an update: `current`, its owld on trial, the ledger; and what it staged and copied cleared away.
+// What lasts of an update: `current`, its owld on trial, the history; and what it staged and copied cleared away.
 
 import { once } from "node:events";
 import { realpathSync } from "node:fs";
@@ -8,7 +8,7 @@ import type { Clock } from "../../config/time.ts";
 import type { Text } from "../core/text/text.ts";
 import type { Outcome, UpdateCourse } from "../core/update-course.ts";
 import type { InstanceBook } from "../instances/book.ts";
-import { pruneReleases, type ReleaseLedger, switchCurrent } from "../release/current.ts";
+import { pruneReleases, type ReleaseHistory, switchCurrent } from "../release/current.ts";
 import type { ReleaseFolder } from "../release/folder.ts";
 import type { CopyKeeper } from "./copies.ts";
 import { beginTrial, endTrial, knowsTrial, readTrial } from "./trial.ts";
@@ -18,7 +18,7 @@ interface CourseEndParts {
   readonly paths: HomePaths;
   /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
-  readonly ledger: ReleaseLedger;
+  readonly history: ReleaseHistory;
   readonly copies: CopyKeeper;
   readonly folder: Pick<ReleaseFolder, "running" | "unstage">;
   readonly book: Pick<InstanceBook, "all">;
@@ -39,18 +39,18 @@ export interface CourseEnds {
 }
 
 export function createCourseEnds(parts: CourseEndParts): CourseEnds {
-  const { clock, paths, ledger, copies, folder, found } = parts;
+  const { clock, paths, history, copies, folder, found } = parts;
   const recorded = parts.record.recorded.update;
 
   function note(course: UpdateCourse): void {
     const { to, kind } = course;
     invariant(to !== null, "a release serves before it is on record");
-    const known = ledger.all().find(({ version }) => version === to.version);
+    const known = history.all().find(({ version }) => version === to.version);
     const kept =
       kind === "rollback"
         ? { copy: known?.copy ?? null, before: known?.before ?? null }
         : { copy: course.copy, before: course.from };
-    ledger.add({ ...to, finishedAt: clock.now(), ...kept });
+    history.add({ ...to, finishedAt: clock.now(), ...kept });
   }
 
   return {
@@ -84,7 +84,7 @@ export function createCourseEnds(parts: CourseEndParts): CourseEnds {
       note(course);
       endTrial(paths);
       const inUse = [course.from.version, ...parts.book.all().map(({ release }) => release)];
-      const gone = await pruneReleases(paths, ledger, inUse);
+      const gone = await pruneReleases(paths, history, inUse);
       await copies.prune(course.copy);
       return gone;
     },
@@ -93,7 +93,7 @@ export function createCourseEnds(parts: CourseEndParts): CourseEnds {
       if (!isWhole && course.copy !== null) copies.keepForRescue(course.id, course.copy);
       await copies.prune(null);
       // Half-way something of it may run; past `switch` it is what runs, whatever failed after it.
-      if (!isWhole || !course.staged || course.to === null || ledger.current()?.version === course.to.version) return;
+      if (!isWhole || !course.staged || course.to === null || history.current()?.version === course.to.version) return;
       await folder.unstage(course.to);
     },
   };

@@ -23,7 +23,7 @@ import { createApprovals } from "./approvals.ts";
 import type { Assess } from "./assessment.ts";
 import type { Updates } from "./request.ts";
 
-interface BoardParts {
+interface OffersParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly record: Text;
@@ -40,12 +40,12 @@ interface BoardParts {
   readonly folder: ReleaseFolder;
 }
 
-export interface Board {
+export interface Offers {
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export function createBoard(parts: BoardParts): Board {
+export function createOffers(parts: OffersParts): Offers {
   const { clock, store, log, paths, rollouts, updates, folder } = parts;
 
   /** Staged releases other than the running one, those lying in incoming/ staged first. */

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import type { Manifest } from "../core/manifest.ts";
 import type { Text } from "../core/text/text.ts";
 import type { ProxySet } from "../ports.ts";
-import { createReleaseLedger } from "../release/current.ts";
+import { createReleaseHistory } from "../release/current.ts";
 import type { ReleaseFolder } from "../release/folder.ts";
 import type { Journal } from "../rollouts/journal.ts";
 import { keepFact, readFact } from "../state/facts.ts";
@@ -22,7 +22,7 @@ export async function renewProxies({ store, journal, record, folder, proxies }: 
   const present = proxyCode(await folder.manifest(folder.running));
   const before = readFact(store, "proxy code");
   if (before === present) return;
-  if (before !== null || createReleaseLedger(store).current()?.version === folder.running.version) {
+  if (before !== null || createReleaseHistory(store).current()?.version === folder.running.version) {
     journal.write({ type: "proxy.renewing", service: "proxy", message: record.recorded.update.proxyRenewed });
     proxies.renew(record.recorded.cause.code);
   }

@@ -12,7 +12,7 @@ import type { Text } from "../core/text/text.ts";
 import { courseSteps, type ReleaseRef, replacedByOne, type UpdateCourse } from "../core/update-course.ts";
 import { restoreMs, type UpdatePlanned } from "../core/update-plan.ts";
 import { type PlanFacts, preflightNotes, rollbackNotes, stepNote, updateNotes } from "../core/update-words.ts";
-import type { LedgerEntry, PostedRollback, UpdateDatabaseFacts, WritesSince } from "../ports.ts";
+import type { PastRelease, PostedRollback, UpdateDatabaseFacts, WritesSince } from "../ports.ts";
 import type { ReleaseFolder } from "../release/folder.ts";
 import type { Assess, UpdateFigures } from "./assessment.ts";
 import type { ReleaseJudge } from "./judge.ts";
@@ -32,7 +32,7 @@ export interface UpdatesParts {
   readonly newerJobs: (formats: Manifest["jobKinds"]) => Promise<number>;
   /** Throws while another rollout runs, owld stops or nothing can be put on record. */
   readonly refuse: () => void;
-  readonly ledger: () => readonly LedgerEntry[];
+  readonly history: () => readonly PastRelease[];
   readonly databaseFacts: () => Promise<UpdateDatabaseFacts>;
   readonly writesSince: (copy: string) => Promise<WritesSince>;
   readonly figures: () => UpdateFigures;
@@ -113,8 +113,8 @@ export function createUpdates(parts: UpdatesParts): Updates {
   }
 
   async function planRollbackTo(version: string | null): Promise<RollbackCourse> {
-    const ledger = parts.ledger();
-    const present = ledger.find((entry) => entry.version === running.version) ?? null;
+    const history = parts.history();
+    const present = history.find((entry) => entry.version === running.version) ?? null;
     const staged = await folder.staged();
     const wanted = version ?? present?.before?.version ?? null;
     if (wanted === null) throw new Refusal("rollback.none", ({ refused }) => refused.rollback.none());
@@ -218,7 +218,7 @@ export function createUpdates(parts: UpdatesParts): Updates {
     rollbackTo: goBack,
     async rollbacks(text) {
       const found: PostedRollback[] = [];
-      for (const { version } of ranBefore(parts.ledger(), running.version))
+      for (const { version } of ranBefore(parts.history(), running.version))
         found.push({ version, plan: { ...(await assessRollback(version, text)) } });
       return found;
     },
@@ -263,15 +263,15 @@ export function createUpdates(parts: UpdatesParts): Updates {
 }
 
 /** The releases that ran before `version`, the last one first. */
-function ranBefore(ledger: readonly LedgerEntry[], version: string): readonly ReleaseRef[] {
+function ranBefore(history: readonly PastRelease[], version: string): readonly ReleaseRef[] {
   const found: ReleaseRef[] = [];
   const seen = new Set([version]);
-  let before = ledger.find((entry) => entry.version === version)?.before ?? null;
+  let before = history.find((entry) => entry.version === version)?.before ?? null;
   while (before !== null && !seen.has(before.version)) {
     const { version: next } = before;
     seen.add(next);
     found.push(before);
-    before = ledger.find((entry) => entry.version === next)?.before ?? null;
+    before = history.find((entry) => entry.version === next)?.before ?? null;
   }
   return found;
 }

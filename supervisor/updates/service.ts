@@ -9,7 +9,7 @@ import { restartTargets } from "../core/rollout-plan.ts";
 import { Refusal } from "../core/text/refusal.ts";
 import type { DatabaseService, ProxySet } from "../ports.ts";
 import { createInstanceLogs } from "../process/log-file.ts";
-import { createReleaseLedger } from "../release/current.ts";
+import { createReleaseHistory } from "../release/current.ts";
 import { readManifest } from "../release/verify.ts";
 import type { RolloutRunner } from "../rollouts/record.ts";
 import type { Foundation } from "../state/foundation.ts";
@@ -52,9 +52,9 @@ export function createUpdateService(parts: UpdateServiceParts): UpdateService {
   const { ground, operations, rollouts, database } = parts;
   const { clock, log, record, paths, course, folder } = ground;
   const judge = createReleaseJudge({ ...ground, ...parts });
-  const ledger = createReleaseLedger(ground.store);
-  const copies = createCopyKeeper({ ...ground, database, ledger });
-  const ends = createCourseEnds({ ...ground, ledger, copies, found: course.present(), reexec: parts.reexec });
+  const history = createReleaseHistory(ground.store);
+  const copies = createCopyKeeper({ ...ground, database, history });
+  const ends = createCourseEnds({ ...ground, history, copies, found: course.present(), reexec: parts.reexec });
 
   function figures() {
     const services = parts.config().services.filter((service) => service.bundled);
@@ -121,7 +121,7 @@ export function createUpdateService(parts: UpdateServiceParts): UpdateService {
     preflight: judge,
     newerJobs: (formats) => database.updates().newerJobs(formats),
     refuse: operations.refuse,
-    ledger: ledger.all,
+    history: history.all,
     databaseFacts,
     async writesSince(copy) {
       await databaseUp();

@@ -29,7 +29,7 @@ type RetryAction =
 interface RetryRow {
   readonly when: Partial<FailedAttempt>;
   readonly does: RetryAction;
-  /** Names the row in counters and ledger. */
+  /** Names the row in counters and the log. */
   readonly reason: string;
 }
 

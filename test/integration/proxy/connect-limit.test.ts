@@ -86,7 +86,7 @@ describe("the proxy", () => {
       await routeTo([mute(0), mute(1)]);
       const { status, retryAfter } = await ask(request);
       expect({ status, retryAfter }).toEqual({ status: 504, retryAfter: "1" });
-      expect(rig.log.find((line) => line.ledger === "exhausted")).toMatchObject({
+      expect(rig.log.find((line) => line.retries === "exhausted")).toMatchObject({
         method,
         attempts: 2,
         failed: [
@@ -113,7 +113,7 @@ describe("the proxy", () => {
     for (let n = 0; n < 5; n++) expect((await ask(POST)).answer?.body).toContain('"body":"hi"');
     expect(upstream.accepted).toBe(5);
     expect((await rig.counters()).retries).toBeLessThan(5);
-    expect(rig.log.find((line) => line.ledger === "recovered")).toMatchObject({ upstream: "b", attempts: 2 });
+    expect(rig.log.find((line) => line.retries === "recovered")).toMatchObject({ upstream: "b", attempts: 2 });
   });
 
   test("a client that leaves while connecting hangs costs nothing further", async () => {

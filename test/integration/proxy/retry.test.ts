@@ -67,7 +67,7 @@ describe("the proxy", () => {
     expect(counters.retries).toBeGreaterThan(0);
     expect(counters.retries).toBeLessThan(6);
     expect(counters.upstreams.find(({ id }) => id === "gone")?.connectFailures).toBe(counters.retries);
-    expect(rig.log.find((line) => line.ledger === "recovered")).toMatchObject({
+    expect(rig.log.find((line) => line.retries === "recovered")).toMatchObject({
       method: "POST",
       upstream: "b",
       attempts: 2,
@@ -111,7 +111,7 @@ describe("the proxy", () => {
     expect(answer && header(answer, "retry-after")).toBe("1");
     expect(dead.accepted + other.accepted).toBe(1);
     expect((await rig.counters()).retryReasons).toMatchObject({ failedAfterSend: 1 });
-    expect(rig.log.find((line) => line.ledger === "refused")).toMatchObject({
+    expect(rig.log.find((line) => line.retries === "refused")).toMatchObject({
       reason: "failedAfterSend",
       method: "POST",
     });
@@ -196,7 +196,7 @@ describe("the proxy", () => {
       await rig.routes([{ ...route, upstreams: [hanging, ...route.upstreams] }]);
       const [first, second] = await Promise.all([ask(POST), ask(POST)]);
       expect([first.status, second.status]).toEqual([200, 200]);
-      expect(rig.log.find((line) => line.ledger === "recovered")).toMatchObject({
+      expect(rig.log.find((line) => line.retries === "recovered")).toMatchObject({
         failed: [{ upstream: "deaf", reason: "connectTimedOut" }],
       });
       await rig.routes([{ ...route, upstreams: [hanging] }]);

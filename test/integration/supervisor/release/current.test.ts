@@ -14,7 +14,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { JOB_KINDS } from "../../../../config/config.ts";
 import { type HomePaths, homePaths } from "../../../../config/home.ts";
 import { MANIFEST_FORMAT } from "../../../../supervisor/core/manifest.ts";
-import { createReleaseLedger, pruneReleases, switchCurrent } from "../../../../supervisor/release/current.ts";
+import { createReleaseHistory, pruneReleases, switchCurrent } from "../../../../supervisor/release/current.ts";
 import { removeRelease, removeStagingLeftovers } from "../../../../supervisor/release/stage.ts";
 import { createPaperDisk, openMemoryStore } from "../../../support/memory-store.ts";
 
@@ -48,7 +48,7 @@ function release(version: string): string {
   return path;
 }
 
-const ledgerOf = () => createReleaseLedger(openMemoryStore(createPaperDisk(), () => undefined));
+const historyOf = () => createReleaseHistory(openMemoryStore(createPaperDisk(), () => undefined));
 
 test("`current` goes from one release to the next, whatever a cut switch left beside it", () => {
   switchCurrent(paths, release("1.0.0"));
@@ -58,36 +58,36 @@ test("`current` goes from one release to the next, whatever a cut switch left be
   expect(readdirSync(paths.home).sort()).toEqual(["current", "releases"]);
 });
 
-test("the three newest stay, and the one before the current one; the ledger forgets those that went", async () => {
-  const ledger = ledgerOf();
+test("the three newest stay, and the one before the current one; the history forgets those that went", async () => {
+  const history = historyOf();
   let before: { version: string; path: string } | null = null;
   for (let n = 1; n <= 6; n++) {
     const entry = { version: `1.${n}.0`, path: release(`1.${n}.0`) };
-    ledger.add({ ...entry, finishedAt: n, copy: null, before });
+    history.add({ ...entry, finishedAt: n, copy: null, before });
     before = entry;
   }
-  const [first] = ledger.all().toReversed();
+  const [first] = history.all().toReversed();
   // Gone back to by hand, the oldest is the current one; what it came after is gone for good.
-  if (first) ledger.add({ ...first, finishedAt: 7 });
-  expect([...(await pruneReleases(paths, ledger, []))].sort()).toEqual(["1.2.0", "1.3.0", "1.4.0"]);
+  if (first) history.add({ ...first, finishedAt: 7 });
+  expect([...(await pruneReleases(paths, history, []))].sort()).toEqual(["1.2.0", "1.3.0", "1.4.0"]);
   expect(readdirSync(paths.releases).sort()).toEqual(["1.1.0", "1.5.0", "1.6.0"]);
-  expect(ledger.all().map(({ version }) => version)).toEqual(["1.1.0", "1.6.0", "1.5.0"]);
-  expect(await pruneReleases(paths, ledger, [])).toEqual([]);
+  expect(history.all().map(({ version }) => version)).toEqual(["1.1.0", "1.6.0", "1.5.0"]);
+  expect(await pruneReleases(paths, history, [])).toEqual([]);
 });
 
 test("code that lies elsewhere is forgotten, not removed", async () => {
-  const ledger = ledgerOf();
+  const history = historyOf();
   const checkout = join(paths.home, "checkout");
   mkdirSync(checkout);
-  ledger.add({ version: "0.1.0", path: checkout, finishedAt: 0, copy: null, before: null });
+  history.add({ version: "0.1.0", path: checkout, finishedAt: 0, copy: null, before: null });
   for (let n = 1; n <= 3; n++)
-    ledger.add({ version: `1.${n}.0`, path: release(`1.${n}.0`), finishedAt: n, copy: null, before: null });
-  expect(await pruneReleases(paths, ledger, [])).toEqual(["0.1.0"]);
+    history.add({ version: `1.${n}.0`, path: release(`1.${n}.0`), finishedAt: n, copy: null, before: null });
+  expect(await pruneReleases(paths, history, [])).toEqual(["0.1.0"]);
   expect(existsSync(checkout)).toBe(true);
 });
 
 test("of those staged and never run the three newest stay, and whatever a record, an instance or `current` names", async () => {
-  const ledger = ledgerOf();
+  const history = historyOf();
   const stage = (version: string, at: number): string => {
     const path = release(version);
     writeFileSync(join(path, "manifest.json"), JSON.stringify({ ...MANIFEST, version }));
@@ -95,19 +95,19 @@ test("of those staged and never run the three newest stay, and whatever a record
     return path;
   };
   const before = { version: "1.0.0", path: stage("1.0.0", 1) };
-  ledger.add({ version: "1.1.0", path: stage("1.1.0", 2), finishedAt: 1, copy: null, before });
+  history.add({ version: "1.1.0", path: stage("1.1.0", 2), finishedAt: 1, copy: null, before });
   stage("1.2.0", 3);
   switchCurrent(paths, stage("1.3.0", 4));
   for (const [at, version] of ["2.4.0", "2.0.0", "2.3.0", "2.1.0", "2.2.0"].entries()) stage(version, 10 + at);
   // Put there by hand: no release of that name.
   release("mine");
-  expect([...(await pruneReleases(paths, ledger, ["1.2.0"]))].sort()).toEqual([
+  expect([...(await pruneReleases(paths, history, ["1.2.0"]))].sort()).toEqual([
     "2.0.0 (staged, never run)",
     "2.4.0 (staged, never run)",
   ]);
   const left = ["1.0.0", "1.1.0", "1.2.0", "1.3.0", "2.1.0", "2.2.0", "2.3.0", "mine"];
   expect(readdirSync(paths.releases).sort()).toEqual(left);
-  expect(await pruneReleases(paths, ledger, ["1.2.0"])).toEqual([]);
+  expect(await pruneReleases(paths, history, ["1.2.0"])).toEqual([]);
 });
 
 test("a removal that was killed leaves no half release under its version, and is ended by the next start", async () => {

@@ -45,7 +45,7 @@ function setup(change: Partial<UpdatesParts> = {}, lying: Partial<UpdatesParts["
     preflight: async () => [{ check: "disk", verdict: "WARN", found: "tight", why: "w", command: "df" }],
     newerJobs: async () => 2,
     refuse: () => undefined,
-    ledger: () => [{ version: "1.0.0", path: "/", finishedAt: 0, copy: "/", before: { version: "0.9.0", path: "/" } }],
+    history: () => [{ version: "1.0.0", path: "/", finishedAt: 0, copy: "/", before: { version: "0.9.0", path: "/" } }],
     databaseFacts: async () => ({ applied: {}, compatible: {}, queueSchema: 46, bytes: 2 ** 30 }),
     writesSince: async () => ({ count: 3, firstAt: "then", lastAt: "now" }),
     figures: () => ({ workers: 1, graceMs: 8_000, readyMs: 1_000, webReplicas: 1, confirmMs: 30_000 }),
@@ -126,22 +126,22 @@ test("the page is told the releases that ran before this one, the last one first
     copy,
     before: was === null ? null : before(was),
   });
-  // 1.2.0 lies newest in the ledger: it was gone back from.
-  const ledger = () => [
+  // 1.2.0 lies newest in the history: it was gone back from.
+  const history = () => [
     entry("1.2.0", "1.0.0"),
     entry("1.0.0", "0.9.0", "/"),
     entry("0.9.0", "0.8.0"),
     entry("0.8.0", null),
   ];
   const staged = async () => ["0.8.0", "0.9.0", "1.2.0"].map(before);
-  const code = await setup({ ledger }, { staged }).updates.rollbacks(en);
+  const code = await setup({ history }, { staged }).updates.rollbacks(en);
   const codeOnly = { verdict: "planned", restores: false, closedMs: 0, lost: null, newerJobs: 2 };
   expect(code).toEqual([
     { version: "0.9.0", plan: codeOnly },
     { version: "0.8.0", plan: codeOnly },
   ]);
   const ahead = async () => ({ applied: { "0002_b.sql": "1" }, compatible: {}, queueSchema: 46, bytes: 2 ** 30 });
-  const copies = await setup({ ledger, databaseFacts: ahead }, { staged }).updates.rollbacks(en);
+  const copies = await setup({ history, databaseFacts: ahead }, { staged }).updates.rollbacks(en);
   expect(copies).toMatchObject([
     {
       version: "0.9.0",
