@@ -39,9 +39,9 @@ export interface RolloutFacts {
   readonly confirmMs: number;
   /** A part of the clients goes to the new ones first. */
   readonly share?: Share;
-  /** A new one answers measurably worse than the old ones did. */
   /** New ones whose newest check is not passed: they do not count as standing now. */
   readonly doubtful: readonly string[];
+  /** A new one answers measurably worse than the old ones did. */
   readonly worse: { readonly instance: string; readonly reason: string } | null;
 }
 

@@ -1,6 +1,6 @@
 // Do the new instances of a rollout answer measurably worse than the old ones did? Pure.
-// Invariant: noise does not decide: a few errors or a slow first request are not enough, and with too few requests
-// nothing is said.
+// Invariant: noise does not decide: a few errors or slow first answers are not enough, and with too few requests nothing
+// is said.
 
 import type { UpstreamCounters } from "../../config/proxy-feed.ts";
 import type { Recorded } from "./text/text.ts";
@@ -17,24 +17,28 @@ const LEAST_ERRORS = 3;
 const LEAST_TIMED = 100;
 const LEAST_SLOWER_MS = 50;
 
-/**
- * The reason, or null: as good as before, or not known yet. Both lists are of one service. `warm`: the new ones have run
- * for a while, so that their first, slower answers do not decide.
- */
+/** Answer times by the histogram's bounds, counted up. */
+type Latency = UpstreamCounters["latency"];
+
+/** The reason, or null: as good as before, or not known yet. All of one service; `warm`: times since the new ones are so. */
 export function answersWorse(
   old: readonly UpstreamCounters[],
   fresh: readonly UpstreamCounters[],
+  warm: readonly Latency[],
   limits: WorseLimits,
-  warm: boolean,
 ): ((text: Recorded) => string) | null {
   const now = errorsOf(fresh);
   const before = errorsOf(old);
   if (now.answers >= LEAST_ANSWERS && now.errors >= LEAST_ERRORS && now.share > before.share + limits.errorShare) {
     return ({ rollout }) => rollout.worseErrors(percent(now.share), now.answers, percent(before.share));
   }
-  if (!warm || now.answers < LEAST_ANSWERS || before.answers < LEAST_TIMED) return null;
-  const slow = percentileOf(fresh, now.answers < LEAST_TIMED ? 0.5 : 0.95);
-  const usual = percentileOf(old, 0.95);
+  const timed = warm.reduce((sum, latency) => sum + (latency["+Inf"] ?? 0), 0);
+  if (timed < LEAST_ANSWERS || before.answers < LEAST_TIMED) return null;
+  const slow = percentileOf(warm, timed < LEAST_TIMED ? 0.5 : 0.95);
+  const usual = percentileOf(
+    old.map(({ latency }) => latency),
+    0.95,
+  );
   if (slow === null || usual === null) return null;
   if (slow <= usual * limits.p95Factor || slow - usual < LEAST_SLOWER_MS) return null;
   return ({ rollout }) => rollout.worseTime(Math.round(slow), Math.round(usual));
@@ -47,11 +51,11 @@ function errorsOf(all: readonly UpstreamCounters[]) {
 }
 
 /** Within its bucket of the histogram by proportion; null: nothing was timed. */
-function percentileOf(all: readonly UpstreamCounters[], part: number): number | null {
-  const bounds = [...new Set(all.flatMap(({ latency }) => Object.keys(latency)))]
+function percentileOf(all: readonly Latency[], part: number): number | null {
+  const bounds = [...new Set(all.flatMap((latency) => Object.keys(latency)))]
     .map((name) => ({ name, ms: name === "+Inf" ? Number.POSITIVE_INFINITY : Number(name) }))
     .toSorted((a, b) => a.ms - b.ms);
-  const upTo = (name: string): number => all.reduce((sum, { latency }) => sum + (latency[name] ?? 0), 0);
+  const upTo = (name: string): number => all.reduce((sum, latency) => sum + (latency[name] ?? 0), 0);
   const total = upTo("+Inf");
   if (total === 0) return null;
   const wanted = total * part;

@@ -4,6 +4,7 @@
 import type { Config } from "../../config/config.ts";
 import type { ProxyCounters, UpstreamCounters } from "../../config/proxy-feed.ts";
 import type { Clock } from "../../config/time.ts";
+import type { Instance } from "../core/instance.ts";
 import type { Text } from "../core/text/text.ts";
 import type { RolloutFacts, World } from "../core/world.ts";
 import { answersWorse } from "../core/worse.ts";
@@ -20,25 +21,41 @@ interface ComparisonParts {
   readonly proxies: { readonly counters: () => ProxyCounters };
   /** Never rejects, bounded. */
   readonly refreshCounters: () => Promise<void>;
-  readonly config: () => Config;
+  readonly config: () => { readonly rollout: Pick<Config["rollout"], "worse"> };
   /** The installation's language: whatever is recorded is recorded in it. */
   readonly record: Text;
   readonly changed: () => void;
 }
 
+/** A process that has just begun answers slower for so long: it compiles what it runs. */
+const LEAST_WARM_MS = 2_000;
+
 export function createComparison(parts: ComparisonParts): Comparison {
   /** Targets of the rollout by id, at their fullest. */
   let old = new Map<string, UpstreamCounters>();
+  /** The rollout's new ones by id, as they were when they had become warm. */
+  let cold = new Map<string, UpstreamCounters>();
   let of: string | null = null;
   let asking = false;
 
   function note(rollout: RolloutFacts, upstreams: readonly UpstreamCounters[]): void {
-    if (of !== rollout.id) old = new Map();
+    if (of !== rollout.id) [old, cold] = [new Map(), new Map()];
     of = rollout.id;
     const targets = new Set(rollout.targets);
     for (const one of upstreams) {
       if (targets.has(one.id) && one.requests >= (old.get(one.id)?.requests ?? 0)) old.set(one.id, one);
     }
+  }
+
+  /** Answer times since the instance is warm; null: it is not yet. */
+  function sinceWarm(one: Instance, now: UpstreamCounters, confirmMs: number): UpstreamCounters["latency"] | null {
+    const runMs = one.readyMs === null ? 0 : parts.clock.monotonicMs() - one.readyMs;
+    if (runMs < Math.max(confirmMs / 2, LEAST_WARM_MS)) return null;
+    const before = cold.get(one.id) ?? now;
+    cold.set(one.id, before);
+    return Object.fromEntries(
+      Object.entries(now.latency).map(([bound, count]) => [bound, count - (before.latency[bound] ?? 0)]),
+    );
   }
 
   return {
@@ -58,14 +75,15 @@ export function createComparison(parts: ComparisonParts): Comparison {
       const fresh = instances.filter((one) => one.rollout === rollout.id && one.wanted === "up");
       for (const service of new Set(fresh.map((one) => one.service))) {
         const own = fresh.filter((one) => one.service === service);
-        const ids = new Set(own.map(({ id }) => id));
+        const counted = upstreams.filter(({ id }) => own.some((one) => one.id === id));
+        const warm = own
+          .map((one) => {
+            const now = counted.find(({ id }) => id === one.id);
+            return now === undefined ? null : sinceWarm(one, now, rollout.confirmMs);
+          })
+          .filter((latency) => latency !== null);
         const before = instances.filter((one) => one.service === service).flatMap(({ id }) => old.get(id) ?? []);
-        const found = answersWorse(
-          before,
-          upstreams.filter(({ id }) => ids.has(id)),
-          parts.config().rollout.worse,
-          own.every(({ readyMs }) => readyMs !== null && parts.clock.monotonicMs() - readyMs >= rollout.confirmMs / 2),
-        );
+        const found = answersWorse(before, counted, warm, parts.config().rollout.worse);
         const [first] = own;
         if (found !== null && first !== undefined)
           return { instance: first.id, reason: `${service}: ${found(parts.record.recorded)}` };

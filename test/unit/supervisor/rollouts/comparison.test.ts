@@ -1,0 +1,70 @@
+// What the comparison looks at: the old ones as they were at their fullest, the new ones from when they are warm.
+
+import { expect, test } from "vitest";
+import type { UpstreamCounters } from "../../../../config/proxy-feed.ts";
+import { en } from "../../../../supervisor/core/text/text.ts";
+import type { RolloutFacts } from "../../../../supervisor/core/world.ts";
+import { createComparison } from "../../../../supervisor/rollouts/comparison.ts";
+import { instance } from "../../../support/rollout-world.ts";
+import { createTestClock } from "../../../support/test-clock.ts";
+
+const BOUNDS = [2, 500] as const;
+
+/** `quick` answers within 2 ms and `slow` ones within 500. */
+function counters(id: string, quick: number, slow: number): UpstreamCounters {
+  const requests = quick + slow;
+  const latency = { [BOUNDS[0]]: quick, [BOUNDS[1]]: requests, "+Inf": requests };
+  const responses = { "1xx": 0, "2xx": requests, "3xx": 0, "4xx": 0, "5xx": 0 };
+  return { id, requests, responses, latency, ...{ connectFailures: 0, retries: 0, inFlight: 0 }, ...NOTHING };
+}
+const NOTHING = { streams: 0, bytesIn: 0, bytesOut: 0 };
+
+function bench(confirmMs: number) {
+  const clock = createTestClock();
+  const rollout: RolloutFacts = {
+    id: "r-1",
+    targets: ["web-1"],
+    failure: null,
+    cancelled: false,
+    open: false,
+    confirmMs,
+    doubtful: [],
+    worse: null,
+  };
+  const instances = [
+    instance({ id: "web-1", service: "web", number: 1, routed: false }),
+    { ...instance({ id: "web-2", service: "web", number: 2, readyMs: clock.monotonicMs() }), rollout: "r-1" },
+  ];
+  let upstreams: readonly UpstreamCounters[] = [];
+  const comparison = createComparison({
+    clock,
+    proxies: { counters: () => ({ upstreams }) as never },
+    refreshCounters: async () => undefined,
+    config: () => ({ rollout: { worse: { errorShare: 0.05, p95Factor: 3 } } }),
+    record: en,
+    changed: () => undefined,
+  });
+  return {
+    clock,
+    reasonWith(quick: number, slow: number): string | null {
+      upstreams = [counters("web-1", 1_000, 0), counters("web-2", quick, slow)];
+      return comparison.worse(rollout, instances)?.reason ?? null;
+    },
+  };
+}
+
+test("slow first answers do not decide, however many: what it answers once it is warm does", async () => {
+  const { clock, reasonWith } = bench(10_000);
+  expect(reasonWith(0, 300)).toBeNull();
+  await clock.advance(5_000);
+  expect(reasonWith(0, 300)).toBeNull();
+  expect(reasonWith(200, 300)).toBeNull();
+  expect(reasonWith(200, 500)).toMatch(/^web: .* at the 95th percentile/);
+});
+
+test("a time to stand that is shorter than getting warm says nothing of answer times", async () => {
+  const { clock, reasonWith } = bench(1_000);
+  await clock.advance(1_500);
+  expect(reasonWith(0, 300)).toBeNull();
+  expect(reasonWith(0, 600)).toBeNull();
+});
