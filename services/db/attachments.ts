@@ -93,7 +93,7 @@ export async function forgetUnsentAttachments(sql: Sql, hours: number, limit: nu
 }
 
 /**
- * The files of a turn and of its conversation's earlier ones, the turn's own first, then the newest, with `characters`
+ * The files of a turn and of those it follows, the turn's own first, then the newest, with `characters`
  * characters of text in all.
  */
 export async function listAttachedTexts(
@@ -107,10 +107,11 @@ export async function listAttachedTexts(
        FROM (SELECT a.id, a.turn_id, a.name, a.bytes, a.characters,
                     row_number() OVER by_age AS n, sum(a.characters) OVER by_age - a.characters AS before
                FROM owl.turn t
-               JOIN owl.turn o ON o.conversation_id = t.conversation_id AND o.created_at <= t.created_at
+               JOIN owl.turn_path(t.id, 1000) w ON true
+               JOIN owl.turn o ON o.id = w.id
                JOIN owl.attachment a ON a.turn_id = o.id
               WHERE t.id = $1
-             WINDOW by_age AS (ORDER BY o.id <> $1, o.created_at DESC, o.id DESC, a.position, a.id)) f
+             WINDOW by_age AS (ORDER BY w.n, a.position, a.id)) f
        JOIN owl.attachment a ON a.id = f.id
       ORDER BY f.n LIMIT 100`,
     [turnId, characters],

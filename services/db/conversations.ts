@@ -74,9 +74,11 @@ interface ConversationChange {
   readonly title?: string;
   readonly pinned?: boolean;
   readonly archived?: boolean;
+  /** A turn of it that is to be shown. */
+  readonly shows?: string;
 }
 
-/** Renames, pins or archives; null when it is not there. */
+/** Renames, pins, archives, or shows another version; null when it, or the turn to be shown, is not there. */
 export async function changeConversation(
   sql: Sql,
   id: string,
@@ -87,9 +89,12 @@ export async function changeConversation(
     `UPDATE owl.conversation c SET
        title = coalesce($3, title),
        pinned_at = CASE WHEN $4::boolean IS NULL THEN pinned_at WHEN $4 THEN coalesce(pinned_at, clock_timestamp()) END,
-       archived_at = CASE WHEN $5::boolean IS NULL THEN archived_at WHEN $5 THEN coalesce(archived_at, clock_timestamp()) END
-     WHERE c.id = $1 AND c.account_id = $2 AND c.deleted_at IS NULL RETURNING ${COLUMNS}`,
-    [id, accountId, change.title ?? null, change.pinned ?? null, change.archived ?? null],
+       archived_at = CASE WHEN $5::boolean IS NULL THEN archived_at WHEN $5 THEN coalesce(archived_at, clock_timestamp()) END,
+       leaf_id = CASE WHEN $6::uuid IS NULL THEN leaf_id ELSE owl.turn_leaf($1, $6) END
+     WHERE c.id = $1 AND c.account_id = $2 AND c.deleted_at IS NULL
+       AND ($6::uuid IS NULL OR EXISTS (SELECT 1 FROM owl.turn t WHERE t.id = $6 AND t.conversation_id = $1))
+     RETURNING ${COLUMNS}`,
+    [id, accountId, change.title ?? null, change.pinned ?? null, change.archived ?? null, change.shows ?? null],
   );
   if (rows[0]) await tellChanged(sql, id);
   return rows[0] ?? null;

@@ -4,7 +4,7 @@
 import { jobKindRow } from "../core/job-kinds.ts";
 import type { TurnCause, TurnEndState, TurnState } from "../core/turn.ts";
 import type { AttachmentRow } from "./attachments.ts";
-import { type Before, beforeText, beforeValues, cursorText } from "./keyset.ts";
+import { type Before, cursorText } from "./keyset.ts";
 import { POSITION } from "./line.ts";
 import { LOOSE_COMMIT, type Sql } from "./pool.ts";
 import { type JobQueue, takeOutText } from "./queue.ts";
@@ -29,6 +29,8 @@ export interface TurnRow {
   /** Tool calls so far, oldest first. */
   readonly tools: readonly Record<string, unknown>[];
   readonly attachments: readonly AttachmentRow[];
+  /** All versions of it, oldest first; none where it is the only one. */
+  readonly versions: readonly string[];
 }
 
 const TURN_COLUMNS = `t.id, t.conversation_id AS "conversationId", t.account_id AS "accountId", t.state, t.text,
@@ -36,7 +38,8 @@ const TURN_COLUMNS = `t.id, t.conversation_id AS "conversationId", t.account_id 
   t.ended_at AS "endedAt", t.stop_requested_at IS NOT NULL AS "stopRequested", coalesce(e.seq, 0) AS seq,
   coalesce(e.tools, '[]'::jsonb) AS tools, ${askedText("chat", "t")} AS "waitsFor",
   coalesce((SELECT jsonb_agg(jsonb_build_object('id', a.id, 'name', a.name, 'bytes', a.bytes) ORDER BY a.position)
-              FROM owl.attachment a WHERE a.turn_id = t.id), '[]'::jsonb) AS attachments`;
+              FROM owl.attachment a WHERE a.turn_id = t.id), '[]'::jsonb) AS attachments,
+  to_jsonb(owl.turn_versions(t.conversation_id, t.id)) AS versions`;
 
 const TURN_EVENTS = `LEFT JOIN LATERAL (
     SELECT max(v.seq) AS seq,
@@ -53,6 +56,8 @@ interface NewTurn {
   readonly claimMs: number;
   /** How many the account may have in line; absent: nobody counts. */
   readonly most?: number;
+  /** What it follows (its own id: nothing); absent: the last turn of what is shown. */
+  readonly parentId?: string;
 }
 
 /**
@@ -79,6 +84,7 @@ export async function acceptTurn(
         turn.claimMs,
         jobKindRow("chat").freshFormat,
         turn.most ?? MOST_IN_LINE,
+        turn.parentId ?? null,
       ],
     }));
     return "accepted";
@@ -98,20 +104,20 @@ const MOST_IN_LINE = 2 ** 31 - 1;
 // queue job must not come to be without its turn.
 // A conversation that is deleted at this moment is waited for: then there is nothing to title, and the event's NULL is refused.
 function acceptText(insert: string, parameter: (n: number) => string): string {
-  const [id, conversationId, accountId, text, queueJob, claimMs, format, most] = [1, 2, 3, 4, 5, 6, 7, 8].map(
-    parameter,
-  );
+  const [id, conversationId, accountId, text, queueJob, claimMs, format, most, parentId] = [
+    1, 2, 3, 4, 5, 6, 7, 8, 9,
+  ].map(parameter);
   return `WITH queued AS (${insert}),
      loose AS MATERIALIZED (SELECT ${LOOSE_COMMIT}),
      accepted AS (
-       INSERT INTO owl.turn (id, conversation_id, account_id, text, queue_job, claim_deadline_at, format)
+       INSERT INTO owl.turn (id, conversation_id, account_id, text, queue_job, claim_deadline_at, format, parent_id)
        VALUES (${id}, (SELECT c.id FROM owl.conversation c
                         WHERE c.id = ${conversationId} AND c.account_id = ${accountId} AND c.deleted_at IS NULL),
                CASE WHEN owl.has_turn_place(${accountId}, ${most}) THEN ${accountId}::uuid END, ${text}, ${queueJob}, clock_timestamp() + make_interval(secs => ${claimMs}::float8 / 1000),
-               ${format})
+               ${format}, coalesce(${parentId}::uuid, (SELECT c.leaf_id FROM owl.conversation c WHERE c.id = ${conversationId})))
        RETURNING id, conversation_id),
      titled AS (
-       UPDATE owl.conversation c SET updated_at = clock_timestamp(),
+       UPDATE owl.conversation c SET updated_at = clock_timestamp(), leaf_id = NULL,
               title = CASE WHEN title = '' THEN left(regexp_replace(left(${text}, 1000), '\\s+', ' ', 'g'), 80) ELSE title END
          FROM accepted WHERE c.id = accepted.conversation_id AND c.deleted_at IS NULL
        RETURNING accepted.id),
@@ -155,6 +161,20 @@ export async function appendTurnEvents(
     [turn.id, turn.attempt, JSON.stringify(events), repeat !== null, repeat?.after ?? null],
   );
   return rows[0]?.seq ?? null;
+}
+
+/** What another version of that turn of the conversation follows (null: nothing), and how many there are; null: no such turn. */
+export async function findVersionPoint(
+  sql: Sql,
+  turn: { readonly id: string; readonly conversationId: string; readonly accountId: string },
+): Promise<{ readonly parentId: string | null; readonly versions: number } | null> {
+  const { rows } = await sql.query<{ parentId: string | null; versions: number }>(
+    `SELECT p.id AS "parentId", (SELECT count(*)::int FROM owl.turn_children(t.conversation_id, p.id)) AS versions
+       FROM owl.turn t, owl.turn_parent(t.id) p(id) 
+      WHERE t.id = $1 AND t.conversation_id = $2 AND t.account_id = $3`,
+    [turn.id, turn.conversationId, turn.accountId],
+  );
+  return rows[0] ?? null;
 }
 
 interface TurnEnding {
@@ -234,10 +254,16 @@ export async function findTurn(sql: Sql, id: string, accountId: string): Promise
   return rows[0] ?? null;
 }
 
+const SHOWN_LEAF = `coalesce((SELECT c.leaf_id FROM owl.conversation c WHERE c.id = $1),
+  (SELECT l.id FROM owl.turn l WHERE l.conversation_id = $1 ORDER BY l.created_at DESC, l.id DESC LIMIT 1))`;
+
 /** Characters of text on one page of turns: a page ends at the turn that goes past it. */
 const PAGE_CHARACTERS = 1_000_000;
 
-/** The newest turns of a conversation before a mark, newest first: at most `limit`, and as many as the text allows. */
+/**
+ * The last turns of a conversation as it is shown, before a mark, last first: at most `limit`, and as many as the text
+ * allows.
+ */
 export async function listTurns(
   sql: Sql,
   query: { readonly conversationId: string; readonly before: Before; readonly limit: number },
@@ -251,16 +277,17 @@ export async function listTurns(
     `SELECT ${TURN_COLUMNS}, ${cursorText("t.created_at")} AS cursor, p.n < p.found AS more,
             (SELECT l.state FROM owl.turn l WHERE l.conversation_id = $1
               ORDER BY l.created_at DESC, l.id DESC LIMIT 1) AS newest
-       FROM (SELECT id, row_number() OVER newest AS n, count(*) OVER () AS found,
-                    coalesce(sum(length(text) + coalesce(length(answer), 0)) OVER (newest ROWS BETWEEN
+       FROM (SELECT w.id, w.n, count(*) OVER () AS found,
+                    coalesce(sum(length(o.text) + coalesce(length(o.answer), 0)) OVER (ORDER BY w.n ROWS BETWEEN
                       UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS characters
-               FROM (SELECT id, created_at, text, answer FROM owl.turn
-                      WHERE conversation_id = $1 AND ${beforeText("created_at", "id", "$2", "$3")}
-                      ORDER BY created_at DESC, id DESC LIMIT $4 + 1) AS recent
-             WINDOW newest AS (ORDER BY created_at DESC, id DESC)) p
+               FROM owl.turn_path(
+                      CASE WHEN $2::uuid IS NULL THEN ${SHOWN_LEAF}
+                           ELSE owl.turn_parent((SELECT b.id FROM owl.turn b WHERE b.id = $2 AND b.conversation_id = $1)) END,
+                      $3 + 1) w
+               JOIN owl.turn o ON o.id = w.id) p
        JOIN owl.turn t ON t.id = p.id ${TURN_EVENTS}
-      WHERE p.n <= $4 AND p.characters < ${PAGE_CHARACTERS} ORDER BY p.n`,
-    [query.conversationId, ...beforeValues(query.before), query.limit],
+      WHERE p.n <= $3 AND p.characters < ${PAGE_CHARACTERS} ORDER BY p.n`,
+    [query.conversationId, query.before?.id ?? null, query.limit],
   );
   const turns = rows.map(({ more: _more, newest: _newest, ...row }) => row);
   return { turns, hasMore: rows.at(-1)?.more ?? false, newest: rows[0]?.newest ?? null };
@@ -310,7 +337,7 @@ export async function findTold(sql: Sql, id: string): Promise<ToldSoFar> {
 interface TurnToAnswer {
   readonly accountId: string;
   readonly text: string;
-  /** The conversation's earlier turns, oldest first, at most 30. */
+  /** The turns it follows, oldest first, at most 30. */
   readonly history: readonly { readonly text: string; readonly answer: string | null }[];
   /** Files are attached in its conversation (attachments.ts reads them). */
   readonly hasFiles: boolean;
@@ -320,10 +347,9 @@ interface TurnToAnswer {
 export async function findTurnToAnswer(sql: Sql, id: string): Promise<TurnToAnswer | null> {
   const { rows } = await sql.query<TurnToAnswer>(
     `SELECT t.account_id AS "accountId", t.text,
-            coalesce((SELECT jsonb_agg(jsonb_build_object('text', h.text, 'answer', h.answer) ORDER BY h.created_at, h.id)
-                        FROM (SELECT p.id, p.text, p.answer, p.created_at FROM owl.turn p
-                               WHERE p.conversation_id = t.conversation_id AND p.ended_at IS NOT NULL
-                               ORDER BY p.created_at DESC, p.id DESC LIMIT 30) h), '[]'::jsonb) AS history,
+            coalesce((SELECT jsonb_agg(jsonb_build_object('text', h.text, 'answer', h.answer) ORDER BY w.n DESC)
+                        FROM owl.turn_path(owl.turn_parent(t.id), 30) w
+                        JOIN owl.turn h ON h.id = w.id AND h.ended_at IS NOT NULL), '[]'::jsonb) AS history,
             EXISTS (SELECT 1 FROM owl.turn o JOIN owl.attachment a ON a.turn_id = o.id
                      WHERE o.conversation_id = t.conversation_id) AS "hasFiles"
        FROM owl.turn t WHERE t.id = $1`,

@@ -96,17 +96,24 @@ test("files are chosen, dropped and pasted, survive a reload, and are sent, seen
   expect(await readFile(await (await exported).path(), "utf8")).toContain("Attached files:\n\n- `매출.csv` (29 B)");
 
   await page.getByRole("button", { name: "Ask again" }).click();
-  await ended(page, 2);
-  expect(await page.locator(".turn").nth(1).locator(".attached a").count()).toBe(2);
+  await page.getByText("2/2").waitFor();
+  await ended(page, 1);
+  expect(await page.locator(".turn .attached a").count()).toBe(2);
   await page.locator(".turn").first().getByRole("button", { name: "Edit" }).click();
   await until("its files are back", async () => (await drafts(page, "ready").count()) === 2);
   await page.getByRole("button", { name: "Remove notes.md" }).click();
   await ask(page, "only this one");
-  await ended(page, 3);
-  expect(await page.locator(".turn").nth(2).locator(".attached a").allInnerTexts()).toEqual([
-    expect.stringContaining("매출.csv"),
-  ]);
-  expect(await page.locator(".turn").first().locator(".attached a").count()).toBe(2);
+  await page.getByText("3/3").waitFor();
+  await ended(page, 1);
+  expect(await page.locator(".turn .attached a").allInnerTexts()).toEqual([expect.stringContaining("매출.csv")]);
+  // The version before has its two files still, also on the next look.
+  await page.getByRole("button", { name: "Version before" }).click();
+  await page.getByText("2/3").waitFor();
+  expect(await page.locator(".turn .attached a").count()).toBe(2);
+  expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Version before");
+  await page.reload();
+  await page.getByText("2/3").waitFor();
+  await expectAccessible(page);
   await page.close();
 });
 

@@ -44,5 +44,6 @@ export const conversationChange = z
     title: text.min(1).max(200).optional(),
     pinned: z.boolean().optional(),
     archived: z.boolean().optional(),
+    shows: id.optional().describe("A turn: its version is shown from now on, with what follows it."),
   })
   .refine((change) => Object.keys(change).length > 0, "names nothing to change");

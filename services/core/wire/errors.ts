@@ -101,6 +101,7 @@ const ERRORS = {
   "step.answered": row(409, "This step was answered already.", "Look at the turn or run again."),
   "step.notWaiting": row(409, "Nothing is asked about this very call.", "Look at the turn or run again."),
   "turn.running": row(409, "A turn of this conversation is still running.", "Wait for its end, or stop it."),
+  "turn.versions": row(409, "This question has {limit} versions already.", "Ask it as a new question."),
   "attachment.notFound": row(404, "There is no such attachment."),
   "attachment.tooLarge": row(
     413,

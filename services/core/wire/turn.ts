@@ -8,6 +8,7 @@ import { askedStep } from "./step.ts";
 
 const TEXT_LIMIT = 100_000;
 const ATTACHMENTS_A_QUESTION = 5;
+export const VERSIONS_A_QUESTION = 100;
 /** The page refuses the sixth before it is sent; it has the figure by its type, without this file. */
 export type AttachmentsAQuestion = typeof ATTACHMENTS_A_QUESTION;
 
@@ -49,6 +50,7 @@ export const turn = z.object({
   waitsFor: list(askedStep).describe(
     "While `waiting`: calls to be allowed, or whose outcome is not known; their owner answers.",
   ),
+  versions: list(id).describe("All versions of it, this one too, oldest first; empty: it is the only one."),
 });
 export type Turn = z.infer<typeof turn>;
 
@@ -60,6 +62,7 @@ export const question = z
       .refine((ids) => new Set(ids).size === ids.length, "name one twice")
       .optional()
       .describe("Ids of POST /api/attachments, or of one's earlier questions (those are copied)."),
+    versionOf: id.optional().describe("A turn of the conversation: this is another version of it."),
   })
   .meta({
     examples: [{ text: "SELECT 6 * 7 AS answer" }, { text: "What is in this file?", attachments: [EXAMPLE_FILE.id] }],

@@ -5,11 +5,12 @@ import { hasTurnEnded } from "../../core/turn.ts";
 import { failure } from "../../core/wire/errors.ts";
 import { withId } from "../../core/wire/parts.ts";
 import { receipt, stepAnswer, stepParams } from "../../core/wire/step.ts";
-import { question, turn, turnAccepted, turnEventsQuery } from "../../core/wire/turn.ts";
+import { question, turn, turnAccepted, turnEventsQuery, VERSIONS_A_QUESTION } from "../../core/wire/turn.ts";
 import { attachToTurn } from "../../db/attachments.ts";
+import type { Sql } from "../../db/pool.ts";
 import { stopRow } from "../../db/stops.ts";
 import { findReceipt } from "../../db/turn-steps.ts";
-import { acceptTurn, findTurn, listTurnEvents, queuePosition, type TurnRow } from "../../db/turns.ts";
+import { acceptTurn, findTurn, findVersionPoint, listTurnEvents, queuePosition, type TurnRow } from "../../db/turns.ts";
 import { holdToLimits, limitReached } from "../account-limits.ts";
 import { takeWord } from "../answering-steps.ts";
 import type { Routes } from "../deps.ts";
@@ -34,7 +35,16 @@ export const turnJson = (row: TurnRow, position: number | null): z.input<typeof 
   tools: row.tools,
   attachments: row.attachments,
   waitsFor: row.waitsFor,
+  versions: row.versions,
 });
+
+/** What a further version of that turn follows; null: nothing. */
+async function parentOfVersions(sql: Sql, turn: Parameters<typeof findVersionPoint>[1]): Promise<string | null> {
+  const point = await findVersionPoint(sql, turn);
+  if (point === null) throw failure("turn.notFound");
+  if (point.versions >= VERSIONS_A_QUESTION) throw failure("turn.versions", { limit: VERSIONS_A_QUESTION });
+  return point.parentId;
+}
 
 export const turnRoutes: Routes = (app, deps) => {
   const { limits } = deps.config;
@@ -57,7 +67,8 @@ export const turnRoutes: Routes = (app, deps) => {
     },
     async (request) => {
       const account = accountOf(request);
-      const attachments = request.body.attachments ?? [];
+      const { versionOf, attachments = [] } = request.body;
+
       const turnId = deps.random.uuid();
       const queueJob = deps.random.uuid();
       const accepted = await onceOnly(
@@ -65,6 +76,8 @@ export const turnRoutes: Routes = (app, deps) => {
         request,
         { turnId },
         async (sql) => {
+          const other = { id: versionOf ?? "", conversationId: request.params.id, accountId: account.id };
+          const parent = versionOf === undefined ? {} : { parentId: (await parentOfVersions(sql, other)) ?? turnId };
           const outcome = await acceptTurn(sql, deps.queue, {
             id: turnId,
             conversationId: request.params.id,
@@ -73,6 +86,7 @@ export const turnRoutes: Routes = (app, deps) => {
             queueJob,
             claimMs: deps.config.turn.claimMs,
             most: limits.turns,
+            ...parent,
           });
           if (outcome === "notFound") throw failure("conversation.notFound");
           if (outcome === "running") throw failure("turn.running");
@@ -83,8 +97,8 @@ export const turnRoutes: Routes = (app, deps) => {
           if (missing.length > 0) throw failure("attachment.unusable", {}, { data: { missing } });
           if (copied > 0) await holdToLimits(sql, account.id, limits, ["storedBytes"]);
         },
-        // With files it is two: the turn has all of them, or is not accepted.
-        attachments.length === 0 ? "oneStatement" : "transaction",
+        // With files or another version it is more: the turn has all of them, or is not accepted.
+        attachments.length === 0 && versionOf === undefined ? "oneStatement" : "transaction",
       );
       // Nothing is promised before it is on disk; a kept answer may be another request's of this very moment.
       await deps.db.flush();

@@ -1,18 +1,26 @@
 // The main job: sign in, ask, be answered by a worker, follow and resume the stream.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { exportTurns } from "../../../services/db/export.ts";
+import { createDatabase, type Database } from "../../../services/db/pool.ts";
+import { findTurnToAnswer } from "../../../services/db/turns.ts";
 import { type Services, startServices, type WebClient } from "../../support/services.ts";
 
 let services: Services;
 let client: WebClient;
+let db: Database;
 
 beforeAll(async () => {
   services = await startServices();
+  db = createDatabase({ url: services.url, max: 1, onError: () => undefined });
   await services.worker();
   ({ client } = await services.web());
   await client.signIn();
 });
-afterAll(() => services?.stop());
+afterAll(async () => {
+  await db?.stop();
+  await services?.stop();
+});
 
 test("a question in SQL is answered from the demo data source", async () => {
   const { turnId } = await client.ask("SELECT 6 * 7 AS answer");
@@ -38,4 +46,63 @@ test("the stream tells states, tool calls and text, and ends by itself; resuming
   expect(again.map((event) => event.id)).toEqual(seen.slice(1).map((event) => event.id));
   const after = await client.events(`/api/turns/${turnId}/events`, { lastId: turn.lastEventId });
   expect(after).toEqual([]);
+});
+
+test("a question asked in another version is a branch: shown with the way back, answered without what it replaces", async () => {
+  const { conversation, turnId: first } = await client.ask("SELECT 1 AS n");
+  await client.ended(first);
+  const ask = async (body: object) => {
+    const { status, body: accepted } = await client.call("POST", `/api/conversations/${conversation}/turns`, body);
+    expect(status).toBe(202);
+    await client.ended(accepted.turnId);
+    return accepted.turnId as string;
+  };
+  const shown = async (query = "") => {
+    const { body } = await client.call("GET", `/api/conversations/${conversation}${query}`);
+    return { ids: body.turns.map((turn: { id: string }) => turn.id), earlier: body.earlier, turns: body.turns };
+  };
+  const second = await ask({ text: "SELECT 2 AS n" });
+  const third = await ask({ text: "SELECT 3 AS n" });
+  const other = await ask({ text: "SELECT 22 AS n", versionOf: second });
+  const after = await ask({ text: "SELECT 4 AS n" });
+  expect((await shown()).ids).toEqual([first, other, after]);
+  expect((await shown()).turns[1].versions).toEqual([second, other]);
+  expect((await shown()).turns[0].versions).toEqual([]);
+  expect((await findTurnToAnswer(db, after))?.history.map(({ text }) => text)).toEqual([
+    "SELECT 1 AS n",
+    "SELECT 22 AS n",
+  ]);
+
+  // Another version of the very first question, and back to what was before: its newest turn is the end again.
+  const root = await ask({ text: "SELECT 11 AS n", versionOf: first });
+  expect((await shown()).ids).toEqual([root]);
+  const show = (turn: string) => client.call("PATCH", `/api/conversations/${conversation}`, { shows: turn });
+  expect((await show(second)).status).toBe(200);
+  expect((await shown()).ids).toEqual([first, second, third]);
+  expect((await shown()).turns[0].versions).toEqual([first, root]);
+  const page = await shown("?limit=2");
+  expect(page.ids).toEqual([second, third]);
+  expect(await shown(`?limit=2&before=${page.earlier}`)).toMatchObject({ ids: [first], earlier: null });
+
+  // What is asked now follows what is shown.
+  const last = await ask({ text: "SELECT 5 AS n" });
+  expect((await shown()).ids).toEqual([first, second, third, last]);
+  const { rows } = await db.query<{ id: string }>("SELECT account_id AS id FROM owl.turn WHERE id = $1", [first]);
+  const exported = exportTurns(db, rows[0]?.id ?? "", conversation);
+  const follows = new Map<string, string | null>();
+  for await (const { id, json } of exported) follows.set(id, JSON.parse(json).follows);
+  expect(Object.fromEntries(follows)).toEqual({
+    [first]: null,
+    [second]: first,
+    [third]: second,
+    [other]: first,
+    [after]: other,
+    [root]: null,
+    [last]: third,
+  });
+  const { turnId: foreign } = await client.ask("SELECT 9 AS n");
+  const ofForeign = { text: "q", versionOf: foreign };
+  const refused = await client.call("POST", `/api/conversations/${conversation}/turns`, ofForeign);
+  expect(refused).toMatchObject({ status: 404, body: { code: "turn.notFound" } });
+  expect((await show(foreign)).status).toBe(404);
 });

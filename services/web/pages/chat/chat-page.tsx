@@ -74,10 +74,12 @@ export function ChatPage({ id }: { readonly id: string | null }): VNode {
             <Turn
               key={turn.id}
               turn={turn}
-              isLast={turn === last}
               language={language}
-              onAgain={({ text, attachments }) => void ask(id, text, attachments)}
-              onEdit={({ text, attachments }) => offered.set({ text, files: attachments })}
+              onAgain={({ id: versionOf, text, attachments }) => {
+                jump();
+                void ask(id, text, attachments, versionOf);
+              }}
+              onEdit={({ id: versionOf, text, attachments }) => offered.set({ text, files: attachments, versionOf })}
             />
           ))}
           {unsent.map((item) => (
@@ -97,9 +99,9 @@ export function ChatPage({ id }: { readonly id: string | null }): VNode {
           conversationId={id}
           isBusy={live !== undefined}
           lastQuestion={last ?? null}
-          onAsk={(text, files) => {
+          onAsk={(text, files, versionOf) => {
             jump();
-            void ask(id, text, files);
+            void ask(id, text, files, versionOf);
           }}
           onStop={() => live && void stopTurn(live).catch(() => undefined)}
         />

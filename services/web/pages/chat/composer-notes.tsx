@@ -9,10 +9,13 @@ interface NotesProps {
   readonly onAttach: (text: string) => void;
   readonly onLeave: () => void;
   readonly onBringBack: (() => void) | null;
+  /** The draft is another version of an earlier question. */
+  readonly onLeaveVersion: (() => void) | null;
 }
 
-export function ComposerNotes({ tooLong, onAttach, onLeave, onBringBack }: NotesProps): VNode | null {
-  if (tooLong === null && onBringBack === null) return null;
+export function ComposerNotes(props: NotesProps): VNode | null {
+  const { tooLong, onAttach, onLeave, onBringBack, onLeaveVersion } = props;
+  if (tooLong === null && onBringBack === null && onLeaveVersion === null) return null;
   const most = numberText(QUESTION_LIMIT);
   return (
     <div class="composer-notes" role="status">
@@ -33,6 +36,14 @@ export function ComposerNotes({ tooLong, onAttach, onLeave, onBringBack }: Notes
               {t("composer.leaveOut")}
             </button>
           )}
+        </p>
+      )}
+      {onLeaveVersion !== null && (
+        <p>
+          {t("version.writing")}{" "}
+          <button type="button" class="link" onClick={onLeaveVersion}>
+            {t("version.leave")}
+          </button>
         </p>
       )}
       {onBringBack !== null && (

@@ -23,7 +23,7 @@ export const isTouch = (): boolean => globalThis.matchMedia?.("(hover: none) and
 interface ComposerProps {
   readonly conversationId: string | null;
   readonly isBusy: boolean;
-  readonly onAsk: (text: string, files: readonly Attachment[]) => void;
+  readonly onAsk: (text: string, files: readonly Attachment[], versionOf: string | null) => void;
   readonly onStop: () => void;
   readonly lastQuestion: TurnView | null;
 }
@@ -31,7 +31,7 @@ interface ComposerProps {
 export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }: ComposerProps): VNode {
   const field = useRef<HTMLTextAreaElement>(null);
   const composing = useRef(false);
-  const { text, change, take, bringBack } = useDraft(conversationId, field);
+  const { text, versionOf, change, leaveVersion, take, bringBack } = useDraft(conversationId, field);
   // Read from the store itself: the hook's value is for a moment that of the conversation before.
   const draft = draftFiles(conversationId);
   useStore(draft);
@@ -69,8 +69,9 @@ export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }
     if (may === "wait") setWaiting(true);
     if (may !== "go") return;
     change("");
+    leaveVersion();
     clearFiles(conversationId);
-    onAsk(value, readyFiles(attached));
+    onAsk(value, readyFiles(attached), versionOf);
   }
 
   /** A text too long for the question goes beside it. */
@@ -102,7 +103,7 @@ export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }
       send();
     } else if (key === "ArrowUp" && text === "" && files.length === 0 && lastQuestion && !isComposing) {
       event.preventDefault();
-      take({ text: lastQuestion.text, files: lastQuestion.attachments });
+      take({ text: lastQuestion.text, files: lastQuestion.attachments, versionOf: lastQuestion.id });
     }
   }
 
@@ -125,6 +126,7 @@ export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }
         onAttach={attachText}
         onLeave={() => setHomeless(null)}
         onBringBack={bringBack}
+        onLeaveVersion={versionOf === null ? null : leaveVersion}
       />
       <FileChooser onFiles={(chosen) => attachFiles(conversationId, chosen)} />
       <textarea

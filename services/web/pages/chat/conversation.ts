@@ -42,6 +42,10 @@ const waiting = new Map<string, TurnEvent[]>();
 const reading = new Map<string, Promise<void>>();
 /** Browser time of a turn's last sign of life. */
 const movedAt = new Map<string, number>();
+/** Browser time a question of this tab was accepted. */
+const addedAt = new Map<string, number>();
+/** Turns of held conversations that run in a version which is not shown. */
+const elsewhere = new Set<string>();
 /** Conversations a question is just being sent in: its echo waits for the POST's answer. */
 const sending = new Set<string>();
 let whenEnded: (turn: TurnView, title: string) => void = () => undefined;
@@ -69,10 +73,11 @@ export function forgetConversation(id: string): void {
   held.delete(id);
 }
 
-/** Reads the conversation; turns we know more of keep what we know. */
-export async function readConversation(id: string): Promise<void> {
+/** Reads the conversation; turns we know more of keep what we know. Answers whether it could be read. */
+export async function readConversation(id: string): Promise<boolean> {
   const store = holdConversation(id);
   await liveReady();
+  const askedAt = browserClock.monotonicMs();
   try {
     const json = await call<ConversationWithTurns>(`/api/conversations/${id}?limit=${PAGE_TURNS}`);
     const before = store.get();
@@ -88,14 +93,16 @@ export async function readConversation(id: string): Promise<void> {
       return old ? newerView(old, view) : view;
     });
     // A turn accepted while the answer was under way is younger than all of it.
-    for (const turn of known.values()) if (!hasEnded(turn.state)) turns.push(turn);
+    for (const turn of known.values()) if ((addedAt.get(turn.id) ?? -1) > askedAt) turns.push(turn);
     const earlier = older.length > 0 ? before.earlier : json.earlier;
     store.set({ id, load: "ready", title: json.title, turns: [...older, ...turns], earlier });
     noteConversation(id, { title: json.title, turnState: json.turnState });
+    return true;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const missing = error.status === 404 || error.status === 400;
     store.set((now) => (now.load === "ready" && !missing ? now : { ...now, load: missing ? "missing" : "failed" }));
+    return false;
   }
 }
 
@@ -126,27 +133,38 @@ export function setSending(conversationId: string, is: boolean): void {
 export function addTurn(
   conversationId: string,
   turnId: string,
-  question: { readonly text: string; readonly attachments: readonly Attachment[] },
+  question: { readonly text: string; readonly attachments: readonly Attachment[]; readonly versionOf: string | null },
   createdAt: string,
 ): void {
   const store = holdConversation(conversationId);
+  const { versionOf, ...asked } = question;
+  addedAt.set(turnId, browserClock.monotonicMs());
   store.set((now) => {
     if (now.turns.some((turn) => turn.id === turnId)) return now;
     const view = viewOfTurn({
       id: turnId,
       conversationId,
       state: "queued",
-      ...question,
+      ...asked,
       answer: null,
       message: null,
       position: null,
       createdAt,
       endedAt: null,
     });
-    return { ...now, load: "ready", turns: [...now.turns, view] };
+    // Another version takes the place of the one before it, and of what follows that.
+    const place = now.turns.findIndex((turn) => turn.id === versionOf);
+    const before = place < 0 ? now.turns : now.turns.slice(0, place);
+    return { ...now, load: "ready", turns: [...before, view] };
   });
   if (!noteConversation(conversationId, { turnState: "queued", updatedAt: createdAt })) void loadConversations();
   void readTurn(conversationId, turnId);
+}
+
+/** Shows the version that turn is of, here and on every other device. Throws as `call` does. */
+export async function showVersion(conversationId: string, turnId: string): Promise<void> {
+  await call(`/api/conversations/${conversationId}`, { method: "PATCH", body: { shows: turnId } });
+  await readConversation(conversationId);
 }
 
 /** Asks for the turn's stop; the worker ends it. */
@@ -220,8 +238,17 @@ function receiveTurnEvent(conversationId: string, turnId: string, event: TurnEve
     return;
   }
   const turn = findTurn(conversationId, turnId);
+  if (!turn && elsewhere.has(turnId)) {
+    if (event.kind === "end") elsewhere.delete(turnId);
+    if (event.kind === "state" || event.kind === "end") noteUnheld(conversationId, turnId, event);
+    return;
+  }
   if (!turn) {
-    if (!sending.has(conversationId) && store.get().load === "ready") void readConversation(conversationId);
+    if (!sending.has(conversationId) && store.get().load === "ready") {
+      void readConversation(conversationId).then((isRead) => {
+        if (isRead && event.kind !== "end" && !findTurn(conversationId, turnId)) elsewhere.add(turnId);
+      });
+    }
     return;
   }
   if (reading.has(turnId)) {

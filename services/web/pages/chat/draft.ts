@@ -14,16 +14,23 @@ interface Offer {
   readonly text: string;
   readonly files?: readonly Attachment[];
   readonly gone?: readonly string[];
+  /** The turn it is to be another version of. */
+  readonly versionOf?: string | null;
 }
 
 export const offered: Store<Offer | null> = createStore<Offer | null>(null);
 
 const asideKey = (conversationId: string | null): string => `aside.${conversationId ?? "new"}`;
+const versionKey = (conversationId: string | null): string => `version.${conversationId ?? "new"}`;
 const draftKey = (conversationId: string | null): string => `draft.${conversationId ?? "new"}`;
 
 interface Draft {
   readonly text: string;
+  /** The turn it is another version of. */
+  readonly versionOf: string | null;
   change(next: string): void;
+  /** It is a new question after all, or was sent. */
+  leaveVersion(): void;
   /** Another text takes the draft's place. */
   take(offer: Offer): void;
   /** Puts what was put aside in the draft's place; null: nothing was. */
@@ -33,10 +40,12 @@ interface Draft {
 export function useDraft(conversationId: string | null, field: RefObject<HTMLTextAreaElement | null>): Draft {
   const [text, setText] = useState(() => readKept<string>(draftKey(conversationId), ""));
   const [aside, setAside] = useState(() => readKept<Offer | null>(asideKey(conversationId), null));
+  const [versionOf, setVersionOf] = useState(() => readKept<string | null>(versionKey(conversationId), null));
 
   useEffect(() => {
     setText(readKept<string>(draftKey(conversationId), ""));
     setAside(readKept<Offer | null>(asideKey(conversationId), null));
+    setVersionOf(readKept<string | null>(versionKey(conversationId), null));
   }, [conversationId]);
 
   useEffect(
@@ -56,6 +65,11 @@ export function useDraft(conversationId: string | null, field: RefObject<HTMLTex
     keep(draftKey(conversationId), next === "" ? null : next);
   }
 
+  function changeVersion(next: string | null): void {
+    setVersionOf(next);
+    keep(versionKey(conversationId), next);
+  }
+
   function putAside(next: Offer | null): void {
     setAside(next);
     keep(asideKey(conversationId), next);
@@ -66,9 +80,10 @@ export function useDraft(conversationId: string | null, field: RefObject<HTMLTex
     const attached = readyFiles(draftFiles(conversationId).get());
     const isOther = written.trim() !== "" && written !== offer.text;
     if (isOther || (offer.files && attached.length > 0)) {
-      putAside({ text: written, ...(offer.files ? { files: attached } : {}) });
+      putAside({ text: written, versionOf, ...(offer.files ? { files: attached } : {}) });
     }
     change(offer.text);
+    changeVersion(offer.versionOf ?? null);
     if (offer.files) offerFiles(conversationId, offer.files, offer.gone);
   }
 
@@ -79,5 +94,12 @@ export function useDraft(conversationId: string | null, field: RefObject<HTMLTex
     field.current?.focus();
   }
 
-  return { text, change, take, bringBack: aside === null ? null : bringBack };
+  return {
+    text,
+    versionOf,
+    change,
+    leaveVersion: () => changeVersion(null),
+    take,
+    bringBack: aside === null ? null : bringBack,
+  };
 }

@@ -22,6 +22,8 @@ export interface Outgoing {
   /** waiting: for the running turn's end. unsent: no answer from the server; refused: it said no. */
   readonly state: "sending" | "waiting" | "unsent" | "refused";
   readonly reason: string | null;
+  /** The turn it is another version of. */
+  readonly versionOf?: string | null;
   /** Absent in what an older page kept. */
   readonly files?: readonly Attachment[];
   /** Ids of files that the server no longer has. */
@@ -62,10 +64,15 @@ function remove(key: string): void {
 }
 
 /** Sends a question; one that finds a turn running waits for its end. */
-export function ask(conversationId: string | null, text: string, files: readonly Attachment[] = []): Promise<void> {
+export function ask(
+  conversationId: string | null,
+  text: string,
+  files: readonly Attachment[] = [],
+  versionOf: string | null = null,
+): Promise<void> {
   const key = browserRandom.uuid();
   const begins = conversationId === null;
-  const item: Outgoing = { key, conversationId, begins, text, files, state: "sending", reason: null };
+  const item: Outgoing = { key, conversationId, begins, text, files, versionOf, state: "sending", reason: null };
   put(item);
   return send(item);
 }
@@ -75,9 +82,9 @@ export function askAgain(item: Outgoing): Promise<void> {
 }
 
 /** Gives the question up; returns what the composer gets back. */
-export function withdraw(item: Outgoing): { text: string; files: readonly Attachment[]; gone: readonly string[] } {
+export function withdraw(item: Outgoing): Required<Pick<Outgoing, "text" | "files" | "gone" | "versionOf">> {
   remove(item.key);
-  return { text: item.text, files: item.files ?? [], gone: item.gone ?? [] };
+  return { text: item.text, files: item.files ?? [], gone: item.gone ?? [], versionOf: item.versionOf ?? null };
 }
 
 const busy = new Set<string>();
@@ -103,14 +110,18 @@ async function send(item: Outgoing): Promise<void> {
     // The page of the new conversation, unless the user has gone elsewhere meanwhile.
     if (item.begins && location.pathname === "/") goToBegun(conversationId);
     setSending(conversationId, true);
-    const files = item.files ?? [];
+    const { files = [], versionOf = null } = item;
     const { turnId } = await call<TurnAccepted>(`/api/conversations/${conversationId}/turns`, {
       method: "POST",
-      body: { text: item.text, ...(files.length > 0 ? { attachments: files.map((file) => file.id) } : {}) },
+      body: {
+        text: item.text,
+        ...(files.length > 0 ? { attachments: files.map((file) => file.id) } : {}),
+        ...(versionOf === null ? {} : { versionOf }),
+      },
       key: item.key,
     });
     remove(item.key);
-    const question = { text: item.text, attachments: files };
+    const question = { text: item.text, attachments: files, versionOf };
     addTurn(conversationId, turnId, question, new Date(browserClock.now()).toISOString());
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

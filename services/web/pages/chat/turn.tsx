@@ -19,12 +19,12 @@ import { readTurn, stopTurn } from "./conversation.ts";
 import { Markdown } from "./markdown.tsx";
 import { ReceiptView } from "./receipt.tsx";
 import { ToolCallView } from "./tool-call.tsx";
+import { Versions } from "./versions.tsx";
 
 interface TurnProps {
   readonly turn: TurnView;
-  readonly isLast: boolean;
   readonly language: Language;
-  /** Asks the same question again, with its files, as a new turn. */
+  /** Asks the same question again, with its files, as another version. */
   readonly onAgain: (turn: TurnView) => void;
   /** Puts the question and its files into the composer. */
   readonly onEdit: (turn: TurnView) => void;
@@ -33,12 +33,12 @@ interface TurnProps {
 /** Drawn again only when it changed: a word of the newest turn costs the others nothing. */
 export class Turn extends Component<TurnProps> {
   override shouldComponentUpdate(next: TurnProps): boolean {
-    const { turn, isLast, language } = this.props;
-    return next.turn !== turn || next.isLast !== isLast || next.language !== language;
+    const { turn, language } = this.props;
+    return next.turn !== turn || next.language !== language;
   }
 
   override render(): VNode {
-    const { turn, isLast, language, onAgain, onEdit } = this.props;
+    const { turn, language, onAgain, onEdit } = this.props;
     const ended = hasEnded(turn.state);
     return (
       <article class="turn" data-turn={turn.id} data-state={turn.state} aria-busy={!ended}>
@@ -46,6 +46,7 @@ export class Turn extends Component<TurnProps> {
           <AttachedFiles files={turn.attachments} />
           <p class="bubble">{turn.text}</p>
           <div class="actions">
+            <Versions turn={turn} />
             <When at={turn.createdAt} />
             <CopyButton text={turn.text} />
             <button type="button" class="link" onClick={() => onEdit(turn)}>
@@ -66,7 +67,7 @@ export class Turn extends Component<TurnProps> {
             />
           ))}
           {!ended && <Progress turn={turn} />}
-          {ended && <Ending turn={turn} isLast={isLast} onAgain={onAgain} />}
+          {ended && <Ending turn={turn} onAgain={onAgain} />}
         </div>
       </article>
     );
@@ -145,7 +146,7 @@ function Progress({ turn }: { readonly turn: TurnView }): VNode {
   );
 }
 
-function Ending({ turn, isLast, onAgain }: Pick<TurnProps, "turn" | "isLast" | "onAgain">): VNode {
+function Ending({ turn, onAgain }: Pick<TurnProps, "turn" | "onAgain">): VNode {
   const again = (
     <button type="button" class={turn.state === "failed" ? "" : "link"} onClick={() => onAgain(turn)}>
       {turn.state === "answered" ? t("turn.again") : t("retry")}
@@ -157,13 +158,13 @@ function Ending({ turn, isLast, onAgain }: Pick<TurnProps, "turn" | "isLast" | "
         <div class="failure" role="alert">
           <Icon name="alert" />
           <p>{turn.message === null ? t("turn.failed") : ownWords(turn.message, languageNow())}</p>
-          {isLast && again}
+          {again}
         </div>
       )}
       {turn.state === "stopped" && <p class="stopped">{t("turn.stopped")}</p>}
       <div class="actions">
         {turn.answer !== "" && <CopyButton text={turn.answer} />}
-        {isLast && turn.state !== "failed" && again}
+        {turn.state !== "failed" && again}
       </div>
       <ReceiptView turnId={turn.id} />
     </>

@@ -39,6 +39,8 @@ export interface TurnView {
   readonly attachments: readonly Attachment[];
   /** Calls its owner decides about, while it is waiting. */
   readonly waitsFor: readonly AskedStep[];
+  /** All versions of it, oldest first; none where it is the only one. */
+  readonly versions: readonly string[];
   /** Number of the last event in here. */
   readonly seq: number;
 }
@@ -80,6 +82,7 @@ export function viewOfTurn(json: TurnFacts): TurnView {
     tools: hasEnded(json.state) ? settled(tools) : tools,
     attachments: json.attachments ?? [],
     waitsFor: json.waitsFor ?? [],
+    versions: json.versions ?? [],
     seq: Number(json.lastEventId ?? 0),
   };
 }
@@ -91,10 +94,14 @@ export function applyTurnEvent(turn: TurnView, event: TurnEvent): Applied {
   return { kind: "applied", turn: { ...changed(turn, event), seq: event.seq } };
 }
 
-/** The one of two views of a turn that knows more: an answer that arrives late never takes text away. */
-export function newerView(left: TurnView, right: TurnView): TurnView {
-  if (hasEnded(left.state) !== hasEnded(right.state)) return hasEnded(left.state) ? left : right;
-  return right.seq >= left.seq ? right : left;
+/**
+ * The one of two views of a turn that knows more: an answer that arrives late never takes text away. `read` came last,
+ * and knows its versions.
+ */
+export function newerView(held: TurnView, read: TurnView): TurnView {
+  const isHeld = hasEnded(held.state) === hasEnded(read.state) ? read.seq < held.seq : hasEnded(held.state);
+  if (!isHeld) return read;
+  return String(held.versions) === String(read.versions) ? held : { ...held, versions: read.versions };
 }
 
 function changed(turn: TurnView, event: TurnEvent): TurnView {

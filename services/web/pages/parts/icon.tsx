@@ -17,6 +17,8 @@ const PATHS = {
   schemas: "M4 5h16v14H4zM4 10h16M10 10v9",
   admin: "M4 19V9M10 19V5M16 19v-7M21 19H3",
   down: "M12 5v14M6 13l6 6 6-6",
+  before: "M14 6l-6 6 6 6",
+  after: "M10 6l6 6-6 6",
   close: "M6 6l12 12M18 6 6 18",
   check: "M5 12.5 10 17.5 19 7.5",
   alert: "M12 4 2.8 20h18.4zM12 10v4M12 17h.01",

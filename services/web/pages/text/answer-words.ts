@@ -16,6 +16,11 @@ export const answerWords = {
     "This turn cannot be laid out; here is its text as it is.",
     "이 답변은 서식을 적용할 수 없어 원문 그대로 보여드립니다.",
   ],
+  "version.writing": ["You are changing an earlier question.", "이전 질문을 수정하고 있습니다."],
+  "version.leave": ["Ask it as a new one instead", "새 질문으로 보내기"],
+  "version.before": ["Version before", "이전 버전"],
+  "version.after": ["Version after", "다음 버전"],
+  "version.which": (v: With<"n" | "of">) => [`Version ${v.n} of ${v.of}`, `버전 ${v.n}/${v.of}`],
   "composer.touchHint": ["The arrow sends, Enter begins a new line.", "화살표 버튼으로 보내고, Enter로 줄을 바꿉니다."],
   "composer.pastedLong": (v: Counted & With<"most">) => [
     `The pasted text has ${numberText(v.count)} characters; a question may have ${v.most}.`,

@@ -18,11 +18,10 @@ const turn = viewOfTurn({
 });
 
 test("a turn is drawn again when it, its place or the language changed, and not for another turn's words", () => {
-  const props = { turn, isLast: false, language: "ko", onAgain: () => undefined, onEdit: () => undefined } as const;
+  const props = { turn, language: "ko", onAgain: () => undefined, onEdit: () => undefined } as const;
   const drawn = new Turn(props);
   expect(drawn.shouldComponentUpdate({ ...props, onAgain: () => undefined })).toBe(false);
   expect(drawn.shouldComponentUpdate({ ...props, turn: { ...turn, answer: "ab" } })).toBe(true);
-  expect(drawn.shouldComponentUpdate({ ...props, isLast: true })).toBe(true);
   expect(drawn.shouldComponentUpdate({ ...props, language: "en" })).toBe(true);
 });
 
