@@ -22,6 +22,8 @@ interface LogKeeperParts {
   readonly everyMs: number;
   /** Brings over what the log may mention; the log waits for it, within a bound. */
   readonly before: () => Promise<void>;
+  /** False while somebody copies the directory, whom a file that goes would fail. */
+  readonly mayJoin: () => boolean;
   /** Something was written: how long its oldest byte had waited. */
   readonly wrote: (lagMs: number) => void;
 }
@@ -50,6 +52,8 @@ export async function openLogKeeper(parts: LogKeeperParts): Promise<LogKeeper> {
   let safe = leadsOn ? reachedBefore : kept;
   let held: Buffer[] = [];
   let heldBytes = 0;
+  /** A segment has ended since pieces were joined last. */
+  let ended = false;
   /** One at a time. */
   let flushing: Promise<void> = Promise.resolve();
   let received = safe;
@@ -92,7 +96,10 @@ export async function openLogKeeper(parts: LogKeeperParts): Promise<LogKeeper> {
     confirm(safe, clock.now());
     parts.wrote(Math.round(clock.monotonicMs() - fromMs));
     for (const one of waiting) if (one.lsn <= safe) one.resolve();
-    if (segmentStart(before, segmentBytes) !== segmentStart(safe, segmentBytes)) await join(place, segmentBytes);
+    ended ||= segmentStart(before, segmentBytes) !== segmentStart(safe, segmentBytes);
+    if (!ended || !parts.mayJoin()) return;
+    ended = false;
+    await join(place, segmentBytes);
   }
 
   return {

@@ -3,15 +3,13 @@
 
 import { setPriority } from "node:os";
 import { createInterface } from "node:readline";
-import { execa } from "execa";
-import type { BackupConfig } from "../../../config/config.ts";
 import { asError } from "../../../config/errors.ts";
 import { homePaths } from "../../../config/home.ts";
 import type { Clock } from "../../../config/time.ts";
 import { Refusal, wordsOf } from "../../core/text/refusal.ts";
 import { en, ko } from "../../core/text/text.ts";
-import { lastLines, PROGRAM_ENV } from "../program.ts";
 import { takeBase } from "./base.ts";
+import { runBackupCommand } from "./command.ts";
 import { untilNextMs } from "./core/schedule.ts";
 import { isSameLine } from "./core/wal.ts";
 import { claimPlace, type OwnPlace } from "./directory.ts";
@@ -29,7 +27,6 @@ const UPLOADS_MS = 5_000;
 const LOOK_MS = 500;
 /** A directory that is mounted again is found within this. */
 const LONGEST_PAUSE_MS = 30_000;
-const COMMAND_MS = 6 * 3_600_000;
 
 interface Serving {
   readonly task: BackupTask;
@@ -49,6 +46,8 @@ export async function serve({ task, clock, report }: Serving): Promise<void> {
     })
     .on("close", () => ended.abort());
   for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => ended.abort());
+  /** backup.command reads the directory. */
+  let commanding = false;
   let failures = 0;
   let last = { failures: 0, tryMs: null as number | null };
   while (!ended.signal.aborted) {
@@ -97,6 +96,7 @@ export async function serve({ task, clock, report }: Serving): Promise<void> {
         server,
         epoch: task.epoch,
         everyMs: task.backup.walEveryMs,
+        mayJoin: () => !commanding,
         before: () => within(clock, UPLOADS_MS, bring()),
         wrote(lagMs) {
           failures = 0;
@@ -159,7 +159,11 @@ export async function serve({ task, clock, report }: Serving): Promise<void> {
         const elapsedMs = Math.round(clock.monotonicMs() - startedMs);
         report({ kind: "finished", id: newest.id, atMs: clock.now(), bytes, elapsedMs });
         await keeper.between(() => prune(place, task.backup.keep, homePaths(task.home).uploads));
-        report({ kind: "problem", part: "command", problem: await commandProblem(task.backup, signal) });
+        commanding = true;
+        const failure = await runBackupCommand(task.backup, signal).finally(() => {
+          commanding = false;
+        });
+        report({ kind: "problem", part: "command", problem: failure === null ? null : toldOf(failure) });
       } catch (error) {
         if (signal.aborted) return;
         last = { failures: last.failures + 1, tryMs: clock.now() };
@@ -203,26 +207,4 @@ function toldOf(caught: unknown): Told {
     return next === undefined ? sentence : `${sentence} ${next}`;
   };
   return { code: (error as { code?: string }).code ?? "backup.failed", en: say(en), ko: say(ko) };
-}
-
-/** Runs `backup.command`; answers what is to be said of it. */
-async function commandProblem({ command, directory }: BackupConfig, signal: AbortSignal): Promise<Told | null> {
-  const [name, ...args] = command ?? [];
-  if (name === undefined) return null;
-  const filled = args.map((one) => one.replaceAll("{directory}", directory));
-  const { HOME, USER } = process.env;
-  const result = await execa(name, filled, {
-    cwd: directory,
-    env: { ...PROGRAM_ENV, ...(HOME ? { HOME } : {}), ...(USER ? { USER } : {}) },
-    extendEnv: false,
-    all: true,
-    reject: false,
-    stdin: "ignore",
-    timeout: COMMAND_MS,
-    cancelSignal: signal,
-    maxBuffer: { all: 2 ** 20 },
-  });
-  if (!result.failed) return null;
-  const how = lastLines(result.all ?? "") || (result.shortMessage ?? "");
-  return toldOf(new Refusal("backup.command", ({ refused }) => refused.backup.command(name, how)));
 }
