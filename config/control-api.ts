@@ -37,8 +37,17 @@ export interface Status {
   readonly rollout: Rollout | null;
   /** null: none are made (owl.yaml names no backup.directory). Absent from older ones. */
   readonly backup?: BackupStatus | null;
+  /** Of the home and of backups. Absent from older ones. */
+  readonly disks?: readonly DiskStatus[];
   /** Sentences a person must know (disk full, state file set aside, strangers found, ...). */
   readonly warnings: readonly string[];
+}
+
+export interface DiskStatus {
+  readonly path: string;
+  readonly freeBytes: number;
+  /** As it has gone lately; null: not in sight. */
+  readonly fullInDays: number | null;
 }
 
 export interface BackupStatus {

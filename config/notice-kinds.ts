@@ -6,6 +6,7 @@ export const NOTICE_KINDS = [
   "crash-loop",
   "worker",
   "disk",
+  "database",
   "certificate",
   "backup",
   "drill",

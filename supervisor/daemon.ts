@@ -94,10 +94,9 @@ export function createDaemon(parts: DaemonParts) {
   const certificates = createCertificates({ ...parts, ...ground, proxies, config: () => config().proxy });
   const living = () => new Set(book.all().map(({ id }) => id));
   const logs = createInstanceLogs({ directory: paths.logs, clock, living, dropped: createLogDrops(ground) });
-  const refreshCounters = () => freshCounters(clock, proxies);
   /** What most of the following needs; each names what it takes. */
-  const cared = { database, backups, proxies, certificates };
-  const house = { ...parts, ground, ...ground, config, app, ...cared, logs, refreshCounters };
+  const cared = { database, backups, proxies, certificates, refreshCounters: () => freshCounters(clock, proxies) };
+  const house = { ...parts, ground, ...ground, config, app, ...cared, logs };
   const routing = createRouting({
     ...house,
     acknowledged: wake,
@@ -197,5 +196,6 @@ export function createDaemon(parts: DaemonParts) {
   const own = { status: standing.fresh, reexec: async () => parts.reexec(), backUp: async () => backups.now() };
   const control: Control = { ...operations.control, ...updating.updates, ...own };
   const front = createFront({ ...lived, control, lifetime: ground.ends, config: config() });
-  return createLifetime({ ...lived, ...operations, supervisor, lookout, control, attendance: updating, front });
+  const lasting = { ...lived, ...operations, ...standing };
+  return createLifetime({ ...lasting, supervisor, lookout, control, attendance: updating, front });
 }

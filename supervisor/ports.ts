@@ -6,6 +6,7 @@ import type { LogLine, PreflightLine, Rollout, Status, WorkerStatus } from "../c
 import type { Challenge, ProxyCounters, RoutingTable } from "../config/proxy-feed.ts";
 import type { MonotonicMs, WallMs } from "../config/time.ts";
 import type { Text } from "./core/text/text.ts";
+import type { DatabaseWear } from "./core/wear.ts";
 
 /** Who a process is: a recycled pid has another start time, another boot another id. Compared whole, always. */
 export interface ProcessIdentity {
@@ -212,6 +213,8 @@ export interface Metastore {
   } | null>;
   /** Those at work; one that was marked gone only while it is among `living`: its process is still there. */
   workers(living: readonly string[]): Promise<readonly WorkerStatus[] | null>;
+  /** null when the database does not answer. */
+  wear?(): Promise<DatabaseWear | null>;
   /** null when the database does not answer or holds no bundled application. */
   work?(): Promise<WorkFigures | null>;
   /** Summed over these workers, gone ones too; null as with `work`. */

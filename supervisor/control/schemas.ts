@@ -147,6 +147,9 @@ export const status: z.ZodType<api.Status> = z.object({
     )
     .nullable(),
   rollout: rollout.nullable(),
+  disks: z
+    .array(z.object({ path: z.string(), freeBytes: count, fullInDays: z.number().nonnegative().nullable() }))
+    .optional(),
   backup: z
     .object({
       directory: z.string(),

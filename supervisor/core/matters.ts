@@ -47,6 +47,7 @@ export function mattersOf(facts: MatterFacts, text: Text): readonly Matter[] {
     ...serviceMatters(facts, text),
     ...diskMatter(facts, text),
     ...certificateMatter(facts, text),
+    ...wearMatters(facts, text),
     ...backupMatters(facts, text),
   ];
   return found.map((one) => ({ ...one, text: one.text.slice(0, LONGEST) }));
@@ -98,6 +99,13 @@ function certificateMatter({ certificate, nowMs }: MatterFacts, { preflight, war
   if (verdict === "OK") return [];
   const kind = "certificate";
   return [{ key: kind, kind, mark: verdict, urgent: verdict === "FAIL", text: warnings.certificate(found(preflight)) }];
+}
+
+function wearMatters({ warnings }: MatterFacts, text: Text): Matter[] {
+  return [...warnings].flatMap(([key, say]): Matter[] => {
+    const kind = key === "disk forecast" ? "disk" : key.startsWith("database ") ? "database" : null;
+    return kind === null ? [] : [{ key, kind, mark: "", urgent: false, text: say(text) }];
+  });
 }
 
 function backupMatters({ backup, warnings, nowMs, sinceMs }: MatterFacts, text: Text): Matter[] {

@@ -36,6 +36,7 @@ export function metricSamples(facts: MetricFacts): readonly Metric[] {
     ...connectionMetrics(facts.status),
     ...workerMetrics(facts.status),
     ...backupMetrics(facts.status),
+    ...diskMetrics(facts.status),
     ...rolloutMetrics(facts.rollouts),
     ...proxyMetrics(facts.proxy),
     ...certificateMetrics(facts.status),
@@ -56,6 +57,22 @@ function metric(type: Metric["type"], name: string, help: string, pairs: readonl
 }
 const gauge = (name: string, help: string, pairs: readonly Pair[]): Metric => metric("gauge", name, help, pairs);
 const counter = (name: string, help: string, pairs: readonly Pair[]): Metric => metric("counter", name, help, pairs);
+
+function diskMetrics({ disks }: Status): Metric[] {
+  const all = disks ?? [];
+  return [
+    gauge(
+      "owl_disk_free_bytes",
+      "Free on the disk of the home, and of backups.",
+      all.map(({ path, freeBytes }) => [{ path }, freeBytes]),
+    ),
+    gauge(
+      "owl_disk_full_in_seconds",
+      "Until it is full, if it goes on as lately; absent while that is not in sight.",
+      all.flatMap(({ path, fullInDays }): Pair[] => (fullInDays === null ? [] : [[{ path }, fullInDays * 86_400]])),
+    ),
+  ];
+}
 
 function backupMetrics({ backup }: Status): Metric[] {
   if (!backup) return [];

@@ -5,6 +5,7 @@ import type { Config } from "../../config/config.ts";
 import type {
   BackupStatus,
   ConnectionsStatus,
+  DiskStatus,
   InstanceStatus,
   ServiceStatus,
   Status,
@@ -19,13 +20,14 @@ import { wordsOf } from "../core/text/refusal.ts";
 import type { Sentence, Text } from "../core/text/text.ts";
 import type { Surroundings } from "../instances/surroundings.ts";
 import type { ServiceWishes } from "../instances/wishes.ts";
-import type { ProxySet, Usage } from "../ports.ts";
+import type { DatabaseService, ProxySet, Usage } from "../ports.ts";
 import type { Backups } from "../postgres/backups/service.ts";
 import { createCertificateWatch } from "../preflight/certificate.ts";
 import type { CertificateKeeper } from "../proxies/certificates/keeper.ts";
 import type { RolloutRunner } from "../rollouts/record.ts";
 import type { Definitions } from "../state/definitions.ts";
 import type { Foundation } from "../state/foundation.ts";
+import { createWearWatch, type WearWatch } from "./wear.ts";
 
 interface StatusParts {
   readonly ground: Foundation;
@@ -36,7 +38,8 @@ interface StatusParts {
   readonly surroundings: Surroundings;
   readonly rollouts: RolloutRunner;
   readonly refreshCounters: () => Promise<void>;
-  readonly backups: Pick<Backups, "status">;
+  readonly database: Pick<DatabaseService, "metastore">;
+  readonly backups: Pick<Backups, "status" | "space">;
 }
 
 interface StatusReader {
@@ -44,6 +47,7 @@ interface StatusReader {
   fresh(text?: Text): Promise<Status>;
   /** The loop has turned: once all was complete, the proxy too, owld is settled. */
   noteTurn(): void;
+  readonly wear: Pick<WearWatch, "start" | "stop">;
 }
 
 export function createStatusReader(parts: StatusParts): StatusReader {
@@ -52,6 +56,7 @@ export function createStatusReader(parts: StatusParts): StatusReader {
   const { running } = parts.ground.folder;
   const startedAt = clock.now();
   const certificate = createCertificateWatch(clock, parts.config, parts.certificates.renewal);
+  const wear = createWearWatch(parts);
   let settled = false;
   const present = () => ({
     ...parts,
@@ -61,6 +66,7 @@ export function createStatusReader(parts: StatusParts): StatusReader {
     nowMs: clock.monotonicMs(),
   });
   return {
+    wear,
     async fresh(text = parts.ground.record) {
       await Promise.all([parts.refreshCounters(), surroundings.refresh()]);
       const failing = store.failing();
@@ -85,6 +91,7 @@ export function createStatusReader(parts: StatusParts): StatusReader {
         connections: surroundings.connections(),
         workers: surroundings.workers(),
         backup: parts.backups.status(),
+        disks: wear.disks(),
         stopping: loop.reach().isStopping(),
         settled,
         certificate: certificate.status(),
@@ -112,6 +119,7 @@ interface StatusFacts {
   readonly connections: ConnectionsStatus | null;
   readonly workers: readonly WorkerStatus[] | null;
   readonly backup: BackupStatus | null;
+  readonly disks: readonly DiskStatus[];
   readonly stopping: boolean;
   /** Every service has once had its replicas ready, and the proxy listens. */
   readonly settled: boolean;
@@ -156,6 +164,7 @@ function buildStatus(facts: StatusFacts): Status {
     workers: facts.workers,
     rollout,
     backup: facts.backup,
+    disks: facts.disks,
     warnings: facts.warnings,
   };
 }

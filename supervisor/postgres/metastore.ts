@@ -5,6 +5,7 @@ import { Pool, type QueryResultRow } from "pg";
 import type { Logger } from "pino";
 import type { WorkerStatus } from "../../config/control-api.ts";
 import type { Clock, MonotonicMs } from "../../config/time.ts";
+import type { DatabaseWear } from "../core/wear.ts";
 import type { JobCounts, Metastore } from "../ports.ts";
 import { readLimits } from "./limits.ts";
 import { createWorkFigures } from "./work-figures.ts";
@@ -51,6 +52,14 @@ const JOB_COUNTS = `
          coalesce(sum((counts->>'cut')::int), 0)::int AS cut,
          coalesce(sum(reclaimed), 0)::int AS reclaimed
   FROM owl.worker WHERE id = ANY($1)`;
+
+const WEAR = `
+  SELECT current_setting('data_checksums') = 'on' AS checksums,
+         (SELECT max(age(datfrozenxid)) FROM pg_database)::float8 AS "xidAge"`;
+
+const MOST_DEAD = `
+  SELECT relid::regclass::text AS table, n_dead_tup::float8 AS dead, n_live_tup::float8 AS live
+  FROM pg_stat_user_tables ORDER BY n_dead_tup DESC LIMIT 1`;
 
 /** A metastore over `deps.url`; connects when first asked. */
 export function createMetastore(deps: MetastoreDeps): RunningMetastore {
@@ -147,6 +156,11 @@ export function createMetastore(deps: MetastoreDeps): RunningMetastore {
       );
     },
     work: createWorkFigures(ask),
+    async wear() {
+      const found = (await ask<{ checksums: boolean; xidAge: number }>(WEAR))?.[0];
+      const dead = await ask<NonNullable<DatabaseWear["dead"]>>(MOST_DEAD);
+      return found === undefined || dead === null ? null : { ...found, dead: dead[0] ?? null };
+    },
     async jobCounts(workers) {
       return (await ask<JobCounts>(JOB_COUNTS, [workers]))?.[0] ?? null;
     },

@@ -5,6 +5,7 @@
 import type { NoticeRecord } from "../core/notices.ts";
 import type { OrderRecord } from "../core/renewal.ts";
 import type { UpdateCourse } from "../core/update-course.ts";
+import type { DiskSample } from "../core/wear.ts";
 import type { PastRelease } from "../ports.ts";
 import type { RolloutTotals } from "../rollouts/totals.ts";
 import type { Store } from "./store.ts";
@@ -37,6 +38,8 @@ interface StoredFacts {
     readonly bytes: number;
     readonly elapsedMs: number;
   };
+  /** What was free, by the path of a disk. Ends with the looking at that path; two weeks of it. */
+  readonly "disk samples": Readonly<Record<string, readonly DiskSample[]>>;
   /** What people were told of, and are still to be. Ends when owl.yaml has no `notify`. */
   readonly notices: NoticeRecord;
   /** How long instances of that service took and what they used. Ends when owld starts without the service. */

@@ -13,6 +13,7 @@ import type { Instances } from "../instances/life.ts";
 import type { Surroundings } from "../instances/surroundings.ts";
 import type { Supervisor } from "../loop.ts";
 import type { Notices } from "../observe/notices/watch.ts";
+import type { WearWatch } from "../observe/wear.ts";
 import type { DatabaseService, ProxySet } from "../ports.ts";
 import type { Backups } from "../postgres/backups/service.ts";
 import { startDatabase } from "../postgres/start.ts";
@@ -35,6 +36,7 @@ interface LifetimeParts {
   readonly database: DatabaseService;
   readonly backups: Pick<Backups, "settle" | "stop">;
   readonly notices: Pick<Notices, "start" | "stop">;
+  readonly wear: Pick<WearWatch, "start" | "stop">;
   readonly attendance: { start(): Promise<void>; stop(): Promise<void> };
   readonly deploys: { start(): void; stop(): Promise<void> };
   readonly front: Front;
@@ -121,6 +123,7 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
       await parts.front.start();
       surroundings.start();
       await parts.certificates.start();
+      parts.wear.start();
       parts.notices.start();
       bringingUp = bringUpDatabase();
     },
@@ -129,7 +132,7 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
       ends.abort(new OwlError("supervisor.stopping", "owld is stopping."));
       await bringingUp;
       await parts.deploys.stop();
-      await Promise.all([attendance.stop(), parts.certificates.stop(), parts.notices.stop()]);
+      await Promise.all([attendance.stop(), parts.certificates.stop(), parts.notices.stop(), parts.wear.stop()]);
       // The door first: a client that comes now waits in systemd's backlog (or is refused), instead of being let in to
       // a 503. What is in flight ends meanwhile, answered by services that drain.
       await proxies.closeDoor();
@@ -147,7 +150,7 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
     async letGo() {
       ends.abort(new OwlError("supervisor.stopping", "owld lets go."));
       await parts.deploys.stop();
-      await Promise.all([attendance.stop(), parts.certificates.stop(), parts.notices.stop()]);
+      await Promise.all([attendance.stop(), parts.certificates.stop(), parts.notices.stop(), parts.wear.stop()]);
       await parts.backups.stop();
       await supervisor.stop();
       await proxies.letGo();

@@ -8,6 +8,7 @@ import { noticeWords } from "./notice-words.ts";
 import { preflightWords } from "./preflight-words.ts";
 import { recordedWords } from "./recorded-words.ts";
 import { refusedWords } from "./refused-words.ts";
+import { wearWords } from "./wear-words.ts";
 
 /** As owlctl names them. */
 const STATES: Readonly<Record<InstanceState, string>> = {
@@ -62,6 +63,7 @@ export const words = {
     ],
   },
   notices: noticeWords,
+  wear: wearWords,
   done: {
     started: (service: string) => [`${service} is started.`, `${service}을(를) 시작합니다.`],
     startedInPlace: (service: string, instance: string) => [

@@ -30,6 +30,8 @@ export interface Told {
 export type BackupReport =
   /** The directory is ours from now on. */
   | { readonly kind: "held" }
+  /** Free on the directory's disk. */
+  | { readonly kind: "space"; readonly freeBytes: number }
   | { readonly kind: "log"; readonly atMs: number; readonly lagMs: number }
   | { readonly kind: "began" }
   | {

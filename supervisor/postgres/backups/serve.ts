@@ -1,8 +1,10 @@
 // The backup program beside owld: keeps the log and the uploads of now in the directory, takes a backup when one is due,
 // and removes what nobody needs. Invariant: whatever fails is told once, tried again, and touches nothing of what runs.
 
+import { statfs } from "node:fs/promises";
 import { setPriority } from "node:os";
 import { createInterface } from "node:readline";
+import type { BackupConfig } from "../../../config/config.ts";
 import { asError } from "../../../config/errors.ts";
 import { homePaths } from "../../../config/home.ts";
 import type { Clock } from "../../../config/time.ts";
@@ -48,6 +50,7 @@ export async function serve({ task, clock, report }: Serving): Promise<void> {
   for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => ended.abort());
   /** backup.command reads the directory. */
   let commanding = false;
+  const tellUnread = createUnread(report);
   let failures = 0;
   let last = { failures: 0, tryMs: null as number | null };
   while (!ended.signal.aborted) {
@@ -63,14 +66,6 @@ export async function serve({ task, clock, report }: Serving): Promise<void> {
       .catch(() => undefined);
   }
 
-  let unread = "";
-  function tellUnread(ids: readonly string[]): void {
-    if (ids.join() === unread) return;
-    unread = ids.join();
-    const refusal = new Refusal("backup.uploadsUnread", ({ refused }) => refused.backup.uploadsUnread(ids));
-    report({ kind: "problem", part: "uploads", problem: ids.length === 0 ? null : toldOf(refusal) });
-  }
-
   /** From one connection to its end. */
   async function session(): Promise<void> {
     const place = await claimPlace({
@@ -80,6 +75,7 @@ export async function serve({ task, clock, report }: Serving): Promise<void> {
       nowMs: clock.now(),
     });
     report({ kind: "held" });
+    await tellSpace(task.backup, report);
     await boundKeptLog(task.adminUrl);
     const replication = await openReplication(task.adminUrl);
     const lifetime = new AbortController();
@@ -155,6 +151,7 @@ export async function serve({ task, clock, report }: Serving): Promise<void> {
         due = false;
         last = { failures: 0, tryMs: clock.now() };
         report({ kind: "problem", part: "backup", problem: null });
+        await tellSpace(task.backup, report);
         const bytes = newest.files.reduce((sum, file) => sum + file.bytes, 0);
         const elapsedMs = Math.round(clock.monotonicMs() - startedMs);
         report({ kind: "finished", id: newest.id, atMs: clock.now(), bytes, elapsedMs });
@@ -171,6 +168,23 @@ export async function serve({ task, clock, report }: Serving): Promise<void> {
       }
     }
   }
+}
+
+/** Asked here: a mount that hangs must not hang owld. */
+async function tellSpace({ directory }: BackupConfig, report: Serving["report"]): Promise<void> {
+  const { bavail, bsize, blocks } = await statfs(directory);
+  if (blocks > 0) report({ kind: "space", freeBytes: bavail * bsize });
+}
+
+/** Tells which uploads cannot be read, when that changes. */
+function createUnread(report: Serving["report"]): (ids: readonly string[]) => void {
+  let told = "";
+  return (ids) => {
+    if (ids.join() === told) return;
+    told = ids.join();
+    const refusal = new Refusal("backup.uploadsUnread", ({ refused }) => refused.backup.uploadsUnread(ids));
+    report({ kind: "problem", part: "uploads", problem: ids.length === 0 ? null : toldOf(refusal) });
+  };
 }
 
 /** Who calls while it runs waits for one more run: what was new at the call is then over. */

@@ -37,6 +37,7 @@ export interface Backups {
   now(): void;
   /** null: none are made. */
   status(): BackupStatus | null;
+  space(): { readonly path: string; readonly freeBytes: number } | null;
   stop(): Promise<void>;
 }
 
@@ -134,6 +135,7 @@ export function createBackups(parts: BackupsParts): Backups {
       child.stdin?.write(`${NOW}\n`);
     },
     status: standing.status,
+    space: standing.space,
     async stop() {
       stopping = true;
       ended.abort();

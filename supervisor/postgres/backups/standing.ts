@@ -12,6 +12,8 @@ import type { BackupReport, Told } from "./report.ts";
 interface BackupStanding {
   hear(report: BackupReport): void;
   isRunning(): boolean;
+  /** What was free on the directory's disk when it was looked at last. */
+  space(): { readonly path: string; readonly freeBytes: number } | null;
   /** null: none are made. */
   status(): BackupStatus | null;
 }
@@ -24,6 +26,7 @@ export function createBackupStanding(parts: {
   let running = false;
   let logAtMs: number | null = null;
   let lagMs = 0;
+  let freeBytes: number | null = null;
   const problems = new Map<string, Told>();
   const inOurs = (problem: Told): string => (parts.config().language === "ko" ? problem.ko : problem.en);
 
@@ -31,7 +34,8 @@ export function createBackupStanding(parts: {
     if (report.kind === "held") {
       const place = readFact(store, "backup directory");
       if (place !== null && !place.held) keepFact(store, "backup directory", { ...place, held: true });
-    } else if (report.kind === "log") {
+    } else if (report.kind === "space") ({ freeBytes } = report);
+    else if (report.kind === "log") {
       logAtMs = report.atMs;
       ({ lagMs } = report);
     } else if (report.kind === "began") running = true;
@@ -66,6 +70,10 @@ export function createBackupStanding(parts: {
   return {
     hear,
     isRunning: () => running,
+    space() {
+      const { backup } = parts.config();
+      return backup === null || freeBytes === null ? null : { path: backup.directory, freeBytes };
+    },
     status() {
       const { backup } = parts.config();
       if (backup === null) return null;

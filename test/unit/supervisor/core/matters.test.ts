@@ -95,3 +95,12 @@ test("a sentence without end is cut", () => {
   const [matter] = mattersOf({ ...FACTS, warnings: new Map([["drill", () => "x".repeat(100_000)]]) }, en);
   expect(matter?.text).toHaveLength(1_000);
 });
+
+test("a disk that fills up and a database that needs care are told until they are well", () => {
+  const warnings = new Map([
+    ["disk forecast", () => "full in 9 days"],
+    ["database dead rows", () => "dead rows"],
+    ["database", () => "it did not start"],
+  ]);
+  expect(found({ warnings })).toEqual(["disk forecast|", "database dead rows|"]);
+});
