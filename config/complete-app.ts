@@ -89,6 +89,7 @@ export function completeApp(raw: OwlYaml, read: Reading, shared: Shared): AppCon
     tools: {
       http: { allow: raw.tools?.http?.allow ?? [] },
       approval: raw.tools?.approval ?? [],
+      approvalOf: raw.tools?.approvalOf ?? "everyone",
       approvers: raw.tools?.approvers ?? "owner",
     },
   };

@@ -254,7 +254,8 @@ export const TOOL_NAMES = [
   "mail",
   "ticket",
 ] as const;
-export const APPROVERS = ["owner", "administrators"] as const;
+export const APPROVERS = ["owner", "administrators", "onlyAdministrators"] as const;
+export const APPROVAL_OF = ["everyone", "members"] as const;
 
 /** What one account may hold or have under way at once. */
 export interface AccountLimits {
@@ -315,7 +316,9 @@ export interface AppConfig {
     readonly http: { readonly allow: readonly string[] };
     /** Not called before a person allows it. */
     readonly approval: readonly (typeof TOOL_NAMES)[number][];
-    /** Who may allow or refuse: the owner of the work; `administrators`: they too. */
+    /** Whose calls of these tools: everybody's, or not those of administrators. */
+    readonly approvalOf: (typeof APPROVAL_OF)[number];
+    /** Who may allow or refuse: the owner of the work; `administrators`: they too; or they alone. */
     readonly approvers: (typeof APPROVERS)[number];
   };
   readonly secureCookies: boolean;

@@ -2,7 +2,7 @@
 // completed by defaults (defaults.ts), not yet checked against each other (relations.ts).
 
 import { z } from "zod";
-import { APPROVERS, TOOL_NAMES } from "./config.ts";
+import { APPROVAL_OF, APPROVERS, TOOL_NAMES } from "./config.ts";
 import {
   argv,
   domain,
@@ -271,6 +271,7 @@ export const owlYaml = z
       .strictObject({
         http: z.strictObject({ allow: z.array(reachable) }),
         approval: z.array(oneOf(TOOL_NAMES)),
+        approvalOf: oneOf(APPROVAL_OF),
         approvers: oneOf(APPROVERS),
       })
       .partial(),

@@ -25,7 +25,7 @@ interface Instance {
 const SINCE = {
   retention: DEFAULTS.retention,
   limits: DEFAULTS.accountLimits,
-  tools: { http: { allow: [] }, approval: [], approvers: "owner" },
+  tools: { http: { allow: [] }, approval: [], approvalOf: "everyone", approvers: "owner" },
 } as const;
 
 /** Reads and removes the instance's configuration. Throws `instance.environment` when it was not started by owld. */

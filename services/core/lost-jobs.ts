@@ -10,6 +10,8 @@ interface LostJob {
   readonly failsWhenLost?: boolean;
   /** Nobody is there to go on with it, and somebody waits for its end (a turn). */
   readonly isAlone?: boolean;
+  /** A step of it is finished, or may have acted: whoever comes has something to go on from. */
+  readonly hasProgress?: boolean;
   /** What its journal says may be older than what was done: a copy of the database was put back. */
   readonly isRestored?: boolean;
 }
@@ -25,7 +27,8 @@ export function lostJobVerdict(row: JobKindRow, job: LostJob): LostVerdict {
   if (job.failsWhenLost) return { verdict: "fail", reason: "its owner chose that it fails" };
   if (job.isRestored && row.lost === "resume")
     return { verdict: "fail", reason: "a copy of the database was put back" };
-  if (job.isAlone && row.onStop === "budget") return { verdict: "fail", reason: "no worker is there to go on with it" };
+  if (job.isAlone && !job.hasProgress && row.onStop === "budget")
+    return { verdict: "fail", reason: "no worker is there to go on with it" };
   if (job.losses >= row.lossLimit) return { verdict: "fail", reason: `its worker was lost ${job.losses + 1} times` };
   return { verdict: "requeue", reason: row.why };
 }

@@ -1,8 +1,7 @@
 // Accounts, sessions and failed sign-ins. Invariant: a session's id is stored hashed only.
 
+import type { Role } from "../core/approval.ts";
 import type { Sql } from "./pool.ts";
-
-export type Role = "administrator" | "member";
 
 export interface AccountRow {
   readonly id: string;

@@ -1,5 +1,6 @@
 // Runs of playbooks, and their steps as they are told (journal.ts marks them).
 
+import type { Role } from "../core/approval.ts";
 import { jobKindRow } from "../core/job-kinds.ts";
 import type { LostRule, PlaybookStep, StepState } from "../core/playbook.ts";
 import type { RunState } from "../core/wire/playbook.ts";
@@ -104,13 +105,17 @@ export async function listSteps(sql: Sql, runId: string): Promise<readonly StepR
   return rows;
 }
 
+interface RunToDo {
+  readonly accountId: string;
+  readonly role: Role;
+  readonly steps: readonly PlaybookStep[];
+}
+
 /** What the worker of this attempt has to run; null when the claim is lost. */
-export async function loadRunToDo(
-  sql: Sql,
-  fence: Fence,
-): Promise<{ readonly accountId: string; readonly steps: readonly PlaybookStep[] } | null> {
-  const { rows } = await sql.query<{ accountId: string; steps: readonly PlaybookStep[] }>(
-    `SELECT account_id AS "accountId", steps FROM owl.playbook_run WHERE id = $1 AND attempt = $2 AND state = 'running'`,
+export async function loadRunToDo(sql: Sql, fence: Fence): Promise<RunToDo | null> {
+  const { rows } = await sql.query<RunToDo>(
+    `SELECT r.account_id AS "accountId", a.role, r.steps FROM owl.playbook_run r JOIN owl.account a ON a.id = r.account_id
+      WHERE r.id = $1 AND r.attempt = $2 AND r.state = 'running'`,
     [fence.id, fence.attempt],
   );
   return rows[0] ?? null;

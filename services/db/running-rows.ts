@@ -22,16 +22,21 @@ export interface RunningRow {
   readonly format: number;
   readonly stopRequested: boolean;
   readonly failsWhenLost: boolean;
+  readonly hasProgress: boolean;
 }
 
 const table = (kind: JobKind): string => `owl.${jobKindRow(kind).table}`;
+
+// Of a turn `r`.
+const HAS_PROGRESS =
+  "EXISTS (SELECT 1 FROM owl.step s WHERE s.turn_id = r.id AND (s.state = 'finished' OR s.effect = 'write'))";
 
 const rowsText = (where: string): string =>
   JOB_KINDS.map(
     (kind) =>
       `SELECT '${kind}' AS kind, r.id, r.attempt, r.losses, r.claimed_by AS "claimedBy", r.queue_job AS "queueJob",
               r.format, r.stop_requested_at IS NOT NULL AS "stopRequested",
-              ${kind === "playbook" ? "r.lost = 'fail'" : "false"} AS "failsWhenLost"
+              ${kind === "playbook" ? "r.lost = 'fail'" : "false"} AS "failsWhenLost", ${kind === "chat" ? HAS_PROGRESS : "false"} AS "hasProgress"
          FROM ${table(kind)} r LEFT JOIN owl.worker w ON w.id = r.claimed_by WHERE r.state = 'running' AND ${where}`,
   ).join(" UNION ALL ");
 

@@ -1,6 +1,7 @@
 // Turns: one statement, one function. Invariant: an ending is one UPDATE guarded by state (and attempt, for a worker),
 // its row count is the answer; the answer's text is always that of the stored deltas, byte for byte.
 
+import type { Role } from "../core/approval.ts";
 import { jobKindRow } from "../core/job-kinds.ts";
 import type { TurnCause, TurnEndState, TurnState } from "../core/turn.ts";
 import type { AttachmentRow } from "./attachments.ts";
@@ -58,6 +59,8 @@ interface NewTurn {
   readonly most?: number;
   /** What it follows (its own id: nothing); absent: the last turn of what is shown. */
   readonly parentId?: string;
+  /** Steps of it are to stand on record: only code that goes on by them may run it. */
+  readonly begun?: boolean;
 }
 
 /**
@@ -71,7 +74,9 @@ export async function acceptTurn(
   queue: Pick<JobQueue, "enqueueWithin">,
   turn: NewTurn,
 ): Promise<"accepted" | "running" | "notFound" | "full"> {
-  const job = { id: turn.id, queueJob: turn.queueJob };
+  const { format: newest, freshFormat } = jobKindRow("chat");
+  const format = turn.begun ? newest : freshFormat;
+  const job = { id: turn.id, queueJob: turn.queueJob, format };
   try {
     await queue.enqueueWithin(sql, "chat", job, (insert, parameter) => ({
       text: acceptText(insert, parameter),
@@ -82,7 +87,7 @@ export async function acceptTurn(
         turn.text,
         turn.queueJob,
         turn.claimMs,
-        jobKindRow("chat").freshFormat,
+        format,
         turn.most ?? MOST_IN_LINE,
         turn.parentId ?? null,
       ],
@@ -334,10 +339,13 @@ export async function findTold(sql: Sql, id: string): Promise<ToldSoFar> {
   return rows[0] ?? { text: "", seq: 0, ends: [] };
 }
 
+export const HISTORY_TURNS = 30;
+
 interface TurnToAnswer {
   readonly accountId: string;
+  readonly role: Role;
   readonly text: string;
-  /** The turns it follows, oldest first, at most 30. */
+  /** The turns it follows, oldest first, at most HISTORY_TURNS. */
   readonly history: readonly { readonly text: string; readonly answer: string | null }[];
   /** Files are attached in its conversation (attachments.ts reads them). */
   readonly hasFiles: boolean;
@@ -347,8 +355,9 @@ interface TurnToAnswer {
 export async function findTurnToAnswer(sql: Sql, id: string): Promise<TurnToAnswer | null> {
   const { rows } = await sql.query<TurnToAnswer>(
     `SELECT t.account_id AS "accountId", t.text,
+            (SELECT a.role FROM owl.account a WHERE a.id = t.account_id) AS role,
             coalesce((SELECT jsonb_agg(jsonb_build_object('text', h.text, 'answer', h.answer) ORDER BY w.n DESC)
-                        FROM owl.turn_path(owl.turn_parent(t.id), 30) w
+                        FROM owl.turn_path(owl.turn_parent(t.id), ${HISTORY_TURNS}) w
                         JOIN owl.turn h ON h.id = w.id AND h.ended_at IS NOT NULL), '[]'::jsonb) AS history,
             EXISTS (SELECT 1 FROM owl.turn o JOIN owl.attachment a ON a.turn_id = o.id
                      WHERE o.conversation_id = t.conversation_id) AS "hasFiles"

@@ -77,13 +77,13 @@ export async function findAsked(
 export async function listAnswerers(
   sql: Sql,
   accountId: string,
-  withAdministrators: boolean,
+  who: { readonly owner: boolean; readonly administrators: boolean },
 ): Promise<readonly string[]> {
   const { rows } = await sql.query<{ name: string }>(
     `SELECT name FROM owl.account
-      WHERE (id = $1 OR ($2 AND role = 'administrator')) AND disabled_at IS NULL AND name LIKE '%_@_%'
+      WHERE ((id = $1 AND $3) OR ($2 AND role = 'administrator')) AND disabled_at IS NULL AND name LIKE '%_@_%'
       ORDER BY id = $1 DESC, name LIMIT 20`,
-    [accountId, withAdministrators],
+    [accountId, who.administrators, who.owner],
   );
   return rows.map(({ name }) => name);
 }
@@ -94,8 +94,8 @@ interface Word {
   readonly accountId: string;
   /** The name of whoever gives it. */
   readonly by: string;
-  /** Whoever gives it may allow or refuse what others' work asks. */
-  readonly mayApprove: boolean;
+  /** Whether whoever gives it may allow or refuse what their own work asks, and what others' does. */
+  readonly may: { readonly own: boolean; readonly others: boolean };
   readonly n: number;
   readonly name: string;
   readonly argumentHash: string | null;
@@ -104,14 +104,14 @@ interface Word {
 
 /**
  * The owner's word. "answered": another word was first; "notWaiting": the row does not wait, or not for this very call;
- * "notFound": there is no such row that the account
- * may answer for. `sql` is a transaction.
+ * "notApprover": administrators
+ * decide; "notFound": there is no such row that the account may answer for. `sql` is a transaction.
  */
 export async function answerStep(
   deps: RequeueDeps,
   sql: Sql,
   word: Word,
-): Promise<"taken" | "answered" | "notWaiting" | "notFound"> {
+): Promise<"taken" | "answered" | "notWaiting" | "notApprover" | "notFound"> {
   const { table, column } = owners[word.kind];
   const isApproval = word.answer === "allow" || word.answer === "refuse";
   const refusal = failure("tool.refused", { who: word.by });
@@ -125,10 +125,11 @@ export async function answerStep(
   }
   const { rows } = await sql.query<{ state: string; attempt: number; format: number }>(
     `SELECT state, attempt, format FROM ${table} WHERE id = $1 AND (account_id = $2 OR $3) FOR UPDATE`,
-    [word.id, word.accountId, word.mayApprove && isApproval],
+    [word.id, word.accountId, word.may.others && isApproval],
   );
   const row = rows[0];
   if (row === undefined) return "notFound";
+  if (isApproval && !word.may.own && !word.may.others) return "notApprover";
   const { rowCount } =
     row.state === "waiting"
       ? await sql.query(

@@ -22,8 +22,10 @@ async function tellByMail(context: JobContext, kind: WaitingKind): Promise<void>
   const [first] = asked?.steps ?? [];
   if (!asked || !first) return;
   const isApproval = first.asks === "approval";
-  const withAdministrators = isApproval && config.tools.approvers === "administrators";
-  const to = await listAnswerers(db, asked.accountId, withAdministrators);
+  const { approvers } = config.tools;
+  const administrators = isApproval && approvers !== "owner";
+  const owner = !isApproval || approvers !== "onlyAdministrators";
+  const to = await listAnswerers(db, asked.accountId, { owner, administrators });
   if (to.length === 0) return;
   const { sendMail } = await import("../tools/acting/mail.ts");
   const values = { tool: first.name, place: asked.place };

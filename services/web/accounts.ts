@@ -1,5 +1,6 @@
 // Accounts as administrators handle them, from the page and from `owlctl user` alike.
 
+import type { Role } from "../core/approval.ts";
 import { failure } from "../core/wire/errors.ts";
 import {
   type AccountRow,
@@ -8,7 +9,6 @@ import {
   insertAccount,
   lockAdministrators,
   markAccountDeleted,
-  type Role,
   setDisabled,
   setPassword,
 } from "../db/accounts.ts";

@@ -3,6 +3,7 @@
 
 import type { FastifyRequest } from "fastify";
 import type { z } from "zod";
+import { mayAllow } from "../core/approval.ts";
 import { failure } from "../core/wire/errors.ts";
 import type { stepAnswer } from "../core/wire/step.ts";
 import { answerStep, type WaitingKind } from "../db/waiting.ts";
@@ -23,13 +24,14 @@ export function takeWord<Answer extends Record<string, unknown>>(
   const queue = { enqueue: deps.queue.enqueue, remove: deps.queue.remove };
   return onceOnly(deps, request, answer, async (sql) => {
     const { id: accountId, name: by, role } = accountOf(request);
-    const mayApprove = role === "administrator" && config.tools.approvers === "administrators";
-    const given = { ...asked, ...word, accountId, by, mayApprove };
+    const may = mayAllow(config.tools, role);
+    const given = { ...asked, ...word, accountId, by, may };
     const outcome = await answerStep({ queue, random, claimMs: config.turn.claimMs }, sql, given);
-    if (outcome === "taken" && mayApprove) {
+    if (outcome === "taken" && may.others) {
       await audit(sql, request, `step.${word.answer}`, `${asked.kind} ${asked.id}`, { step: asked.n, tool: word.name });
     }
     if (outcome === "notFound") throw failure(asked.kind === "chat" ? "turn.notFound" : "run.notFound");
+    if (outcome === "notApprover") throw failure("step.notApprover");
     if (outcome === "answered") throw failure("step.answered");
     if (outcome === "notWaiting") throw failure("step.notWaiting");
   });

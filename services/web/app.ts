@@ -31,6 +31,7 @@ import { scheduleRoutes } from "./routes/schedules.ts";
 import { schemaAnalysisRoutes } from "./routes/schema-analyses.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { transcriptionRoutes } from "./routes/transcriptions.ts";
+import { turnStepRoutes } from "./routes/turn-steps.ts";
 import { turnRoutes } from "./routes/turns.ts";
 import { uploadRoutes } from "./routes/uploads.ts";
 import {
@@ -50,6 +51,7 @@ const ROUTES: readonly Routes[] = [
   accountRoutes,
   conversationRoutes,
   turnRoutes,
+  turnStepRoutes,
   attachmentRoutes,
   eventRoutes,
   batchRoutes,

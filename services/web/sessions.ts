@@ -3,8 +3,9 @@
 
 import { createHash, randomBytes } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Role } from "../core/approval.ts";
 import { failure } from "../core/wire/errors.ts";
-import { deleteSession, extendSession, findSession, insertSession, keepDevice, type Role } from "../db/accounts.ts";
+import { deleteSession, extendSession, findSession, insertSession, keepDevice } from "../db/accounts.ts";
 import type { Sql } from "../db/pool.ts";
 import type { WebDeps } from "./deps.ts";
 

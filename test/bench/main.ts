@@ -14,6 +14,7 @@ import { leakBench } from "./rows/leak.ts";
 import { longRestartBench } from "./rows/long-restart.ts";
 import { neighboursBench } from "./rows/neighbours.ts";
 import { crashesBench, productBench } from "./rows/product.ts";
+import { resumeBench } from "./rows/resume.ts";
 import { rolloversBench } from "./rows/rollovers.ts";
 import { streamsBench } from "./rows/streams.ts";
 import { millionJobsBench } from "./scale/million-jobs.ts";
@@ -23,6 +24,7 @@ const BENCHES: readonly Bench[] = [
   productBench,
   crashesBench,
   longRestartBench,
+  resumeBench,
   rolloversBench,
   streamsBench,
   leakBench,

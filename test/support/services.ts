@@ -40,7 +40,7 @@ export function testAppConfig(databaseUrl: string, dir: string, change: AppConfi
     uploadsDir: join(dir, "uploads"),
     uploadBytes: 64 * 2 ** 20,
     limits: DEFAULTS.accountLimits,
-    tools: { http: { allow: ["127.0.0.1"] }, approval: [], approvers: "owner" },
+    tools: { http: { allow: ["127.0.0.1"] }, approval: [], approvalOf: "everyone", approvers: "owner" },
     secureCookies: false,
   };
   const merged = Object.entries(change).map(([key, value]) => {

@@ -100,6 +100,7 @@ const ERRORS = {
   "turn.notFound": row(404, "There is no such turn."),
   "step.answered": row(409, "This step was answered already.", "Look at the turn or run again."),
   "step.notWaiting": row(409, "Nothing is asked about this very call.", "Look at the turn or run again."),
+  "step.notApprover": row(403, "An administrator decides about this call.", "Ask one; you may stop the work."),
   "turn.running": row(409, "A turn of this conversation is still running.", "Wait for its end, or stop it."),
   "turn.versions": row(409, "This question has {limit} versions already.", "Ask it as a new question."),
   "attachment.notFound": row(404, "There is no such attachment."),

@@ -42,7 +42,7 @@ export const receipt = z.object({
       kind: z.enum(["model", "tool"]),
       name: text,
       state: z.enum(["asked", "started", "finished", "failed", "unknown"]),
-      attempt: count.describe("The one that took it last."),
+      attempt: count.describe("The one that took it last; 0: taken over from the answer it was asked again from."),
       release: text.nullable().describe("Which took it last."),
       input: z.unknown().describe("A tool's arguments; a model's name."),
       rows: count.nullable(),

@@ -70,6 +70,9 @@ export const question = z
 export const turnAccepted = z.object({ turnId: id });
 export type TurnAccepted = z.infer<typeof turnAccepted>;
 
+export const turnForked = turnAccepted.extend({ conversationId: id.describe("A new one.") });
+export type TurnForked = z.infer<typeof turnForked>;
+
 /** `lastEventId` is for a first connection that has a snapshot already. */
 export const turnEventsQuery = z.object({
   lastEventId: text.regex(/^[0-9]{1,9}$/).optional(),

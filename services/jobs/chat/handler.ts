@@ -5,6 +5,7 @@
 import type { AppConfig } from "../../../config/config.ts";
 import { OwlError } from "../../../config/errors.ts";
 import { jobCauseOf } from "../../core/abort.ts";
+import { toolsToAllow } from "../../core/approval.ts";
 import { ATTACHED_CHARACTERS } from "../../core/attached-files.ts";
 import { type TurnCause, type TurnEndState, turnEndOfAbort } from "../../core/turn.ts";
 import { listAttachedTexts } from "../../db/attachments.ts";
@@ -76,7 +77,7 @@ export function createChatHandler(deps: ChatDeps): Handler {
       accountId: turn.accountId,
       journal,
       acting: context.acting,
-      approval: context.config.tools.approval,
+      approval: toolsToAllow(context.config.tools, turn.role),
       onAsks: () => asking.abort(),
       toldEnds: new Set(told?.ends),
     });

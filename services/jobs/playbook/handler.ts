@@ -4,6 +4,7 @@
 
 import { OwlError } from "../../../config/errors.ts";
 import { jobCauseOf } from "../../core/abort.ts";
+import { type Role, toolsToAllow } from "../../core/approval.ts";
 import { actOn } from "../../core/journal.ts";
 import { checkInput, fillReferences, type PlaybookStep } from "../../core/playbook.ts";
 import { effectOf } from "../../core/tool-effects.ts";
@@ -26,8 +27,8 @@ export function createPlaybookHandler(deps: PlaybookDeps): Handler {
       const outputs = new Map<string, unknown>();
       for (const [position, step] of todo.steps.entries()) {
         if (context.signal.aborted) return endCut(context, step.id);
-        const { accountId } = todo;
-        const outcome = await doStep(deps, context, { step, position, outputs, accountId, journal });
+        const { accountId, role } = todo;
+        const outcome = await doStep(deps, context, { step, position, outputs, accountId, role, journal });
         if (outcome === "lostClaim" || outcome === "handBack") return outcome;
         if (outcome === "asks") return waitForWord(context, "playbook");
         if (outcome.kind !== "finished") return endAtStep(context, step, outcome);
@@ -57,13 +58,14 @@ interface StepWork {
   readonly position: number;
   readonly outputs: ReadonlyMap<string, unknown>;
   readonly accountId: string;
+  readonly role: Role;
   readonly journal: Journal;
 }
 
 async function doStep(
   deps: PlaybookDeps,
   context: JobContext,
-  { step, position, outputs, accountId, journal }: StepWork,
+  { step, position, outputs, accountId, role, journal }: StepWork,
 ): Promise<Outcome | "lostClaim" | "handBack" | "asks"> {
   const found = journal.at(position);
   if (found !== null && actOn(found) === "replay") {
@@ -76,7 +78,8 @@ async function doStep(
   const wrong = filled.ok ? checkInput(step.tool, input)[0] : undefined;
   // What cannot be called at all is nobody's to allow.
   const isCallable = filled.ok && wrong === undefined;
-  const approval = isCallable && (step.approval === true || context.config.tools.approval.includes(step.tool));
+  const approval =
+    isCallable && (step.approval === true || toolsToAllow(context.config.tools, role).includes(step.tool));
   const call = { kind: "tool", name: step.tool, id: step.id, input, effect, approval } as const;
   const { asks } = await journal.begin(call, found, position);
   if (asks) return "asks";

@@ -1,5 +1,6 @@
 // /internal: what `owlctl user|turns` asks through owld, on this instance's own socket, which only owld can open.
 
+import type { Role } from "../../core/approval.ts";
 import {
   newOperatorUser,
   newPassword,
@@ -9,7 +10,7 @@ import {
   userParams,
 } from "../../core/wire/session.ts";
 import { figures, figuresQuery } from "../../core/wire/system.ts";
-import { listAccounts, type Role } from "../../db/accounts.ts";
+import { listAccounts } from "../../db/accounts.ts";
 import { turnFigures } from "../../db/turn-figures.ts";
 import { type Actor, addAccount, deleteAccount, resetPassword, switchAccount } from "../accounts.ts";
 import type { Routes } from "../deps.ts";

@@ -4,15 +4,12 @@ import type { z } from "zod";
 import { hasTurnEnded } from "../../core/turn.ts";
 import { failure } from "../../core/wire/errors.ts";
 import { withId } from "../../core/wire/parts.ts";
-import { receipt, stepAnswer, stepParams } from "../../core/wire/step.ts";
 import { question, turn, turnAccepted, turnEventsQuery, VERSIONS_A_QUESTION } from "../../core/wire/turn.ts";
 import { attachToTurn } from "../../db/attachments.ts";
 import type { Sql } from "../../db/pool.ts";
 import { stopRow } from "../../db/stops.ts";
-import { findReceipt } from "../../db/turn-steps.ts";
 import { acceptTurn, findTurn, findVersionPoint, listTurnEvents, queuePosition, type TurnRow } from "../../db/turns.ts";
 import { holdToLimits, limitReached } from "../account-limits.ts";
-import { takeWord } from "../answering-steps.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
 import { accountOf } from "../sessions.ts";
@@ -144,23 +141,6 @@ export const turnRoutes: Routes = (app, deps) => {
     },
   );
 
-  app.get(
-    "/api/turns/:id/steps",
-    {
-      schema: {
-        summary: "How it was answered: every step on record",
-        tags,
-        params: withId,
-        response: { 200: receipt },
-      },
-    },
-    async (request) => {
-      const found = await findReceipt(deps.db, request.params.id, accountOf(request).id);
-      if (!found) throw failure("turn.notFound");
-      return { ...found, steps: [...found.steps] };
-    },
-  );
-
   app.post(
     "/api/turns/:id/stop",
     { schema: { summary: "Ask for the turn to be stopped", tags, params: withId, response: { 202: turnAccepted } } },
@@ -168,24 +148,6 @@ export const turnRoutes: Routes = (app, deps) => {
       const { id } = await find(request.params.id, accountOf(request).id);
       await stopRow(deps.db, "chat", id);
       return { turnId: id };
-    },
-  );
-
-  app.post(
-    "/api/turns/:id/steps/:n/answer",
-    {
-      schema: {
-        summary:
-          "The word on a call that is to be allowed or whose outcome is not known: once; the turn then goes on, or stops",
-        tags,
-        params: stepParams,
-        body: stepAnswer,
-        response: { 202: turnAccepted },
-      },
-    },
-    async (request) => {
-      const { id, n } = request.params;
-      return takeWord(deps, request, { kind: "chat", id, n: Number(n) }, request.body, { turnId: id });
     },
   );
 };

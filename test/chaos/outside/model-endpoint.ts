@@ -1,5 +1,6 @@
 // The model of a chaos run: an OpenAI-compatible endpoint that says what the question tells it to, and keeps a count.
-// "say N words every M ms" streams `w1 … wN`; "sql: STATEMENT" calls the SQL tool, then tells its result.
+// "say N words every M ms" streams `w1 … wN`; "sql: STATEMENT" calls the SQL tool, then tells its result; "steps: A | B"
+// calls it for each statement, one after the other.
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { systemClock } from "../../../config/system-time.ts";
@@ -7,6 +8,8 @@ import { listenOnLoopback } from "./listen-on-loopback.ts";
 
 export interface ModelRecord {
   readonly text: string;
+  /** How many tools' results each request carried. */
+  readonly results: number[];
   /** First requests of an answer: more than one means that a turn ran twice. */
   firstAt: number[];
   /** Requests that carried a tool's result. */
@@ -60,8 +63,11 @@ async function answer(
   const { messages } = JSON.parse(raw) as ChatRequest;
   const text = textOf(messages.filter((message) => message.role === "user").at(-1)?.content);
   const last = messages.at(-1);
-  const record = seen.get(text) ?? { text, firstAt: [], followUps: 0, aborted: 0, done: 0 };
+  const record = seen.get(text) ?? { text, results: [], firstAt: [], followUps: 0, aborted: 0, done: 0 };
   seen.set(text, record);
+  const question = messages.findLastIndex(({ role }) => role === "user");
+  const results = messages.slice(question).filter(({ role }) => role === "tool").length;
+  record.results.push(results);
   if (last?.role === "tool") record.followUps += 1;
   else record.firstAt.push(at);
   let done = false;
@@ -75,14 +81,15 @@ async function answer(
       `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "stub", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`,
     );
   send({ role: "assistant", content: "" });
-  const sql = /sql: ([\s\S]+)/.exec(text);
-  if (last?.role === "tool") {
+  const steps = /steps: ([\s\S]+)/.exec(text)?.[1]?.split(" | ") ?? [];
+  const sql = steps[results] ?? (last?.role === "tool" ? null : /sql: ([\s\S]+)/.exec(text)?.[1]);
+  if (sql) {
+    const call = { name: "run_sql", arguments: JSON.stringify({ dataSource: "demo", sql }) };
+    send({ tool_calls: [{ index: 0, id: `t${results}`, type: "function", function: call }] });
+    send({}, "tool_calls");
+  } else if (last?.role === "tool") {
     send({ content: `result: ${textOf(last.content)}` });
     send({}, "stop");
-  } else if (sql) {
-    const call = { name: "run_sql", arguments: JSON.stringify({ dataSource: "demo", sql: sql[1] }) };
-    send({ tool_calls: [{ index: 0, id: "t", type: "function", function: call }] });
-    send({}, "tool_calls");
   } else {
     const say = /say (\d+) words every (\d+) ms/.exec(text);
     for (let n = 1; n <= Number(say?.[1] ?? 1); n++) {

@@ -56,7 +56,12 @@ beforeAll(async () => {
   services = await startServices({
     model: { baseUrl: model.baseUrl, apiKey: "x", name: "m" },
     mail: { smtp: `smtp://127.0.0.1:${(smtp.server.address() as AddressInfo).port}`, from: "owl@example.org" },
-    tools: { http: { allow: ["127.0.0.1"] }, approval: ["run_sql"], approvers: "administrators" },
+    tools: {
+      http: { allow: ["127.0.0.1"] },
+      approval: ["run_sql"],
+      approvalOf: "members",
+      approvers: "administrators",
+    },
     heartbeat: { intervalMs: 500, stalledAfterMs: 60_000 },
   });
   const program = await services.web();
@@ -162,6 +167,14 @@ test("refused by an administrator, the model is told so and answers; nobody else
   expect(turn.state).toBe("answered");
   expect(turn.answer).toContain("not allowed by admin");
   expect(turn.tools.at(-1)).toMatchObject({ name: "run_sql", state: "failed" });
+});
+
+test("where only members' calls wait, an administrator's is made at once", async () => {
+  const { turnId } = await admin.ask("sql: SELECT 40 + 2 AS n");
+  const turn = await admin.ended(turnId);
+  expect(turn).toMatchObject({ state: "answered", answer: expect.stringContaining("42") });
+  const { body: receipt } = await admin.call("GET", `/api/turns/${turnId}/steps`);
+  expect(receipt.attempts).toBe(1);
 });
 
 async function startRun(body: object): Promise<string> {

@@ -158,6 +158,42 @@ test("a drain past its finish time hands over what has a finished step, and last
   expect((await first.lines()).map(({ msg }) => msg)).toContain("handed over");
 });
 
+test("the only worker is killed: the turn waits for the next one, and asked again from a step it repeats no other", async () => {
+  const only = await worker();
+  const question = "steps: SELECT 1 AS a | SELECT pg_sleep(3), 2 AS b";
+  const { turnId } = await web.ask(question);
+  await until("the second statement runs", async () => (await journal(turnId))[3]?.state === "started");
+  await kill(only);
+  await until("it is in line again", async () => (await web.turn(turnId)).state === "queued");
+  await worker();
+  const turn = await web.ended(turnId);
+  expect(turn).toMatchObject({ state: "answered", message: null });
+
+  const asked = () => model.log.filter(({ event, text }) => event === "request" && text === question).length;
+  const before = asked();
+  const fork = (n: number) => web.call("POST", `/api/turns/${turnId}/steps/${n}/fork`);
+  const { status, body } = await fork(4);
+  expect(status).toBe(202);
+  expect(await web.ended(body.turnId)).toMatchObject({
+    state: "answered",
+    text: question,
+    answer: expect.stringMatching(/^step 1\.\s+step 2\.\s+result: /),
+  });
+  expect(asked()).toBe(before + 1);
+  const { body: receipt } = await web.call("GET", `/api/turns/${body.turnId}/steps`);
+  expect(receipt).toMatchObject({ attempts: 1, losses: 0 });
+  expect(receipt.steps.map(({ attempt }: { attempt: number }) => attempt)).toEqual([0, 0, 0, 0, 1]);
+
+  const second = (await web.call("POST", `/api/conversations/${body.conversationId}/turns`, { text: "and?" })).body;
+  await web.ended(second.turnId);
+  const whole = (await web.call("POST", `/api/turns/${second.turnId}/steps/0/fork`)).body;
+  await web.ended(whole.turnId);
+  const { turns } = (await web.call("GET", `/api/conversations/${whole.conversationId}`)).body;
+  expect(turns.map(({ text }: { text: string }) => text)).toEqual([question, "and?"]);
+  expect(turns[0]).toMatchObject({ state: "answered", answer: expect.stringContaining("step 2.") });
+  expect((await web.call("POST", `/api/turns/${whole.conversationId}/steps/0/fork`)).body.code).toBe("turn.notFound");
+});
+
 test("a turn that was cut in a write waits for its owner, holds no worker, and goes on with the word", async () => {
   const { first, turnId, conversation } = await claimedAmongTwo(() => web.ask("say 50 words every 101 ms"));
   await until("it speaks", async () => (await web.turn(turnId)).answer?.includes("w2 "));

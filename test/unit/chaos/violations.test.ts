@@ -41,7 +41,14 @@ function turn(at: number, other: Partial<TurnRecord> = {}): TurnRecord {
 }
 
 function model(record: TurnRecord, other: Partial<ModelRecord> = {}) {
-  const seen: ModelRecord = { text: record.text, firstAt: [record.acceptedAt], followUps: 0, aborted: 0, done: 1 };
+  const seen: ModelRecord = {
+    results: [],
+    text: record.text,
+    firstAt: [record.acceptedAt],
+    followUps: 0,
+    aborted: 0,
+    done: 1,
+  };
   return {
     baseUrl: "",
     seen: new Map([[record.text, { ...seen, ...other }]]),

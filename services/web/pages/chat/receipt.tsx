@@ -3,9 +3,12 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { Receipt } from "../../../core/wire/step.ts";
+import type { TurnForked } from "../../../core/wire/turn.ts";
 import { call } from "../api.ts";
+import { browserRandom } from "../browser-time.ts";
 import { durationText } from "../core/duration.ts";
 import { failureText } from "../parts/failure.tsx";
+import { go } from "../routes.ts";
 import { languageNow, numberText, t } from "../text/text.ts";
 
 export function ReceiptView({ turnId }: { readonly turnId: string }): VNode {
@@ -16,16 +19,28 @@ export function ReceiptView({ turnId }: { readonly turnId: string }): VNode {
     setFailed(null);
     call<Receipt>(`/api/turns/${turnId}/steps`).then(setReceipt, (error: unknown) => setFailed(failureText(error)));
   };
+  const askFrom = (n: number): void => {
+    setFailed(null);
+    call<TurnForked>(`/api/turns/${turnId}/steps/${n}/fork`, { method: "POST", key: browserRandom.uuid() }).then(
+      ({ conversationId }) => go(`/c/${conversationId}`),
+      (error: unknown) => setFailed(failureText(error)),
+    );
+  };
   return (
     <details class="receipt" onToggle={(event) => read(event.currentTarget.open)}>
       <summary class="soft">{t("receipt.title")}</summary>
       {failed && <p class="bad">{failed}</p>}
-      {receipt && <Steps receipt={receipt} />}
+      {receipt && <Steps receipt={receipt} onAskFrom={askFrom} />}
     </details>
   );
 }
 
-function Steps({ receipt }: { readonly receipt: Receipt }): VNode {
+interface StepsProps {
+  readonly receipt: Receipt;
+  readonly onAskFrom: (n: number) => void;
+}
+
+function Steps({ receipt, onAskFrom }: StepsProps): VNode {
   const { attempts, losses, steps } = receipt;
   const again = { attempts: numberText(attempts - 1), losses: numberText(losses) };
   return (
@@ -36,6 +51,9 @@ function Steps({ receipt }: { readonly receipt: Receipt }): VNode {
         {steps.map((step) => (
           <li key={step.n}>
             <strong>{nameOf(step)}</strong> <span class="soft">{factsOf(step, attempts)}</span>
+            <button type="button" class="link" onClick={() => onAskFrom(step.n)}>
+              {t("receipt.fork")}
+            </button>
             {step.kind === "tool" && <pre>{argumentText(step.input)}</pre>}
             {step.message && <p class="bad">{step.message}</p>}
           </li>

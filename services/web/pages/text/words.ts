@@ -247,6 +247,7 @@ export const words = {
   "receipt.rows": (v: With<"rows">) => [`rows: ${v.rows}`, `행 수: ${v.rows}`],
   "receipt.release": (v: With<"release">) => [`release ${v.release}`, `릴리스 ${v.release}`],
   "receipt.attempt": (v: With<"attempt">) => [`attempt ${v.attempt}`, `시도 ${v.attempt}`],
+  "receipt.fork": ["Ask again from here", "여기부터 다시 질문"],
   "receipt.none": ["Nothing is on record.", "기록이 없습니다."],
   "turn.stopping": ["Stopping…", "중지하는 중…"],
   "turn.stop": ["Stop", "중지"],

@@ -16,11 +16,12 @@ test.each([
   expect(lostJobVerdict(jobKindRow(kind), { ...lost, isRestored: true }).verdict).toBe(restored);
 });
 
-test("a turn that nobody could go on with fails at once; other work waits for who comes", () => {
+test("a turn in its first step that nobody could go on with fails at once; other work waits for who comes", () => {
   const alone = { losses: 0, stopRequested: false, isAlone: true };
   expect(JOB_KINDS.map((kind) => lostJobVerdict(jobKindRow(kind), alone).verdict)).toEqual(
     JOB_KINDS.map((kind) => (kind === "chat" ? "fail" : "requeue")),
   );
+  expect(lostJobVerdict(jobKindRow("chat"), { ...alone, hasProgress: true }).verdict).toBe("requeue");
 });
 
 test("a run whose owner chose so fails instead of going on", () => {

@@ -26,6 +26,7 @@ const row: RunningRow = {
   format: 1,
   stopRequested: false,
   failsWhenLost: false,
+  hasProgress: false,
 };
 
 /** A database in which `state.rows` run under this worker. */
