@@ -9,6 +9,7 @@ import { type Bench, hardware, type Row, tableOf } from "./figures.ts";
 import { graphileBench } from "./peers/graphile-worker.ts";
 import { pm2Bench } from "./peers/pm2.ts";
 import { benchProxy } from "./proxy/run.ts";
+import { approvalsBench } from "./rows/approvals.ts";
 import { instancesBench } from "./rows/instances.ts";
 import { leakBench } from "./rows/leak.ts";
 import { longRestartBench } from "./rows/long-restart.ts";
@@ -25,6 +26,7 @@ const BENCHES: readonly Bench[] = [
   crashesBench,
   longRestartBench,
   resumeBench,
+  approvalsBench,
   rolloversBench,
   streamsBench,
   leakBench,

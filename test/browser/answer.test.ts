@@ -81,6 +81,17 @@ test("every construct of an answer is laid out, with figures as a chart, and bre
   await page.close();
 });
 
+test("how it was answered is unfolded, and from a step of it the question is asked again in a conversation of its own", async () => {
+  const page = await open();
+  await answered(page, "how was this answered");
+  const first = page.url();
+  await page.locator(".receipt summary").last().click();
+  await page.locator(".receipt li").getByRole("button", { name: "Ask again from here" }).first().click();
+  await page.waitForURL((url) => url.href !== first && url.pathname.startsWith("/c/"));
+  await page.locator(".turn[data-state=answered]", { hasText: "how was this answered" }).waitFor();
+  await page.close();
+});
+
 test("an answer of endless depth takes nothing else with it", async () => {
   const page = await open();
   await answered(page, `\n\n${"- ".repeat(900)}x`);

@@ -1,12 +1,11 @@
 // Turns and runs of six and more steps while workers are killed at random: what is answered, what waits for a person, how
 // soon another worker goes on; nothing that acts is called twice, and nothing that finished is called again.
 
-import { createServer } from "node:http";
 import { systemClock, systemRandom } from "../../../config/system-time.ts";
 import { type Caller, listOf, textOf } from "../../chaos/caller.ts";
-import { listenOnLoopback } from "../../chaos/outside/listen-on-loopback.ts";
 import { signalPid } from "../../chaos/processes.ts";
 import { startBundled, until } from "../bundled.ts";
+import { startCallCounter } from "../call-counter.ts";
 import { type Bench, type Row, summaryOf } from "../figures.ts";
 
 /** Half of them turns, half of them runs. */
@@ -15,27 +14,6 @@ const TOGETHER = 8;
 const KILL_EVERY_MS = 10_000;
 const READ_MS = 300;
 const WRITE_MS = 20;
-
-/** Counts what arrives by Idempotency-Key: run and step. */
-async function startCounter() {
-  const calls = new Map<string, number[]>();
-  const server = createServer(async (request, response) => {
-    for await (const _ of request);
-    const key = String(request.headers["idempotency-key"]);
-    calls.set(key, [...(calls.get(key) ?? []), performance.now()]);
-    await systemClock.sleep(Number(new URL(request.url ?? "/", "http://counter").searchParams.get("ms")));
-    response.writeHead(200, { "content-type": "application/json" }).end("{}");
-  });
-  const port = await listenOnLoopback(server);
-  return {
-    url: `http://127.0.0.1:${port}`,
-    calls,
-    stop() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-}
 
 const stepsOf = (url: string) => {
   const http = (id: string, path: string, more: object, ms: number) => ({
@@ -85,7 +63,7 @@ async function toItsEnd(caller: Caller, path: string, happened: (step: string) =
 export const resumeBench: Bench = {
   name: "resume",
   async run(log) {
-    const counter = await startCounter();
+    const counter = await startCallCounter();
     const bundled = await startBundled('worker: {replicas: 3}\ntools: {http: {allow: ["127.0.0.1"]}}\n');
     const { product, caller, model } = bundled;
     try {
