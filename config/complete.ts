@@ -17,6 +17,7 @@ import type { Positions } from "./positions.ts";
 import type { ConfigProblem } from "./problems.ts";
 import type { OwlYaml } from "./schema.ts";
 import { resolveSecret } from "./secrets.ts";
+import { inStartOrder } from "./start-order.ts";
 
 interface CompleteContext {
   readonly env: Environment;
@@ -50,6 +51,10 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
     stalledAfterMs: raw.heartbeat?.stalledAfter ?? DEFAULTS.heartbeat.stalledAfterMs,
   };
   const retention = completeRetention(raw.retention);
+  const logs = {
+    sizeBytes: raw.logs?.size ?? DEFAULTS.logs.sizeBytes,
+    count: raw.logs?.count ?? DEFAULTS.logs.count,
+  };
   const proxy = completeProxy(raw.proxy, overrides, read, home);
   const bundled = raw.services === undefined;
   const language = environmentLanguage(context.env);
@@ -82,18 +87,21 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
         web,
         worker,
       })
-    : Object.entries(raw.services ?? {}).map(([name, service]) =>
-        ownService(name, service, replicasOf(name, service.replicas), {
-          env: context.env,
-          cwd: context.cwd,
-          folder: read.folder,
-          isDeployed: existsSync(homePaths(home).ownReleases),
-          positions,
-          graceMs: stop.graceMs,
-          defaultUser: overrides.servicesUser,
-          problems,
-          warnings: context.warnings,
-        }),
+    : inStartOrder(
+        Object.entries(raw.services ?? {}).map(([name, service]) =>
+          ownService(name, service, replicasOf(name, service.replicas), {
+            env: context.env,
+            cwd: context.cwd,
+            folder: read.folder,
+            isDeployed: existsSync(homePaths(home).ownReleases),
+            positions,
+            graceMs: stop.graceMs,
+            logs,
+            defaultUser: overrides.servicesUser,
+            problems,
+            warnings: context.warnings,
+          }),
+        ),
       );
   const database =
     raw.database === undefined
@@ -135,6 +143,7 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
         ms: raw.deploy?.shareFor ?? DEFAULTS.deploy.share.ms,
       },
     },
+    logs,
     retention,
     heartbeat,
     bundled,

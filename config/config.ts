@@ -40,6 +40,7 @@ export interface Config {
     };
   };
   readonly deploy: DeployConfig;
+  readonly logs: LogLimits;
   readonly retention: RetentionConfig;
   readonly heartbeat: { readonly intervalMs: number; readonly stalledAfterMs: number };
   /** True when the bundled application runs (no `services:` in owl.yaml). */
@@ -206,9 +207,25 @@ export interface ServiceConfig {
   /** Declared maximum of PostgreSQL connections per instance. */
   readonly connections: number;
   readonly memoryLimitBytes: number | null;
+  /** Services that must have one ready before the first of this one starts. Absent: none. */
+  readonly dependsOn?: readonly string[];
+  /** So long one may take until it is ready. Absent: rollout.healthTimeout. */
+  readonly startTimeoutMs?: number;
+  /** Absent: as config.logs. */
+  readonly logs?: LogLimits;
   readonly bundled: boolean;
   /** A team's own service alone. */
   readonly code?: OwnCode;
+}
+
+export const MOST_LOG_FILES = 100;
+
+/** How much of what an instance prints is kept. */
+export interface LogLimits {
+  /** A file that grows beyond is rotated. */
+  readonly sizeBytes: number;
+  /** Files, the one written to among them. */
+  readonly count: number;
 }
 
 /** Where a team's own code lies, and which release of it runs. */

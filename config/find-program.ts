@@ -2,9 +2,15 @@
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
-import type { ServiceConfig } from "./config.ts";
+import type { HealthConfig, ServiceConfig } from "./config.ts";
 
 type FoundProgram = { readonly file: string } | { readonly missing: string } | { readonly unfit: string };
+
+/** `check`: the command of its health check. */
+export interface MissingProgram {
+  readonly kind: "cwd" | "command" | "unfit" | "check";
+  readonly what: string;
+}
 
 /** `unfit`: it is there and cannot be executed. */
 export function findProgram(name: string, cwd: string, path = "/usr/local/bin:/usr/bin:/bin"): FoundProgram {
@@ -19,16 +25,25 @@ export function findProgram(name: string, cwd: string, path = "/usr/local/bin:/u
 
 /** What keeps a service from being started at all, as the file system stands now; null: nothing. */
 export function missingProgram(
-  service: Pick<ServiceConfig, "command" | "cwd" | "env">,
+  service: Pick<ServiceConfig, "command" | "cwd" | "env"> & { readonly health?: Pick<HealthConfig, "check"> },
   inheritedPath: string | undefined,
-): { readonly kind: "cwd" | "command" | "unfit"; readonly what: string } | null {
+): MissingProgram | null {
   if (!isDirectory(service.cwd)) return { kind: "cwd", what: service.cwd };
+  const path = service.env.PATH ?? inheritedPath;
+  const found = missingOf(service.command, service.cwd, path);
+  if (found !== null)
+    return "missing" in found ? { kind: "command", what: found.missing } : { kind: "unfit", what: found.unfit };
+  const check = service.health?.check;
+  const checker = check?.kind === "command" ? missingOf(check.command, service.cwd, path) : null;
+  if (checker === null) return null;
+  return { kind: "check", what: "missing" in checker ? checker.missing : checker.unfit };
+}
+
+function missingOf([program = ""]: readonly string[], cwd: string, path: string | undefined) {
   // A placeholder in it is filled in only when an instance starts.
-  const [program = ""] = service.command;
   if (program.includes("{")) return null;
-  const found = findProgram(program, service.cwd, service.env.PATH ?? inheritedPath);
-  if ("file" in found) return null;
-  return "missing" in found ? { kind: "command", what: found.missing } : { kind: "unfit", what: found.unfit };
+  const found = findProgram(program, cwd, path);
+  return "file" in found ? null : found;
 }
 
 export function isDirectory(path: string): boolean {

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
-import type { HealthCheck, HealthConfig, ServiceConfig } from "./config.ts";
+import type { HealthCheck, HealthConfig, LogLimits, ServiceConfig } from "./config.ts";
 import { DEFAULTS } from "./defaults.ts";
 import { parseEnvFile } from "./env-file.ts";
 import type { Environment } from "./locate.ts";
@@ -20,6 +20,7 @@ interface ServiceContext {
   readonly cwd: string;
   readonly positions: Positions;
   readonly graceMs: number;
+  readonly logs: LogLimits;
   readonly defaultUser: string | null;
   readonly problems: ConfigProblem[];
   readonly warnings: string[];
@@ -94,9 +95,16 @@ export function ownService(
     },
     connections: raw.connections ?? 0,
     memoryLimitBytes: raw.memory?.limit ?? null,
+    ...(raw.depends_on === undefined ? {} : { dependsOn: raw.depends_on }),
+    ...(raw.start === undefined ? {} : { startTimeoutMs: raw.start.timeout }),
+    ...(raw.logs === undefined ? {} : { logs: logsOf(raw.logs, context.logs) }),
     bundled: false,
     code: { source, within: within?.startsWith("..") ? null : within, before: raw.before ?? [], release: null },
   };
+}
+
+function logsOf(raw: NonNullable<OwlYamlService["logs"]>, { sizeBytes, count }: LogLimits): LogLimits {
+  return { sizeBytes: raw.size ?? sizeBytes, count: raw.count ?? count };
 }
 
 function healthOf(

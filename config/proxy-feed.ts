@@ -79,6 +79,8 @@ export type ToProxy =
       /** Set: this process serves on beside it; else it stops accepting, drains and exits 0 by itself. */
       readonly stay?: boolean;
     }
+  /** Run this beside us, our listening sockets as its descriptors from 4 on, in our order; answered by `kept`. */
+  | { readonly type: "keep"; readonly command: readonly string[] }
   /** Stop accepting, finish what is in flight (at most drainTimeout), exit 0. */
   | { readonly type: "drain" };
 
@@ -102,6 +104,7 @@ export type FromProxy =
   | { readonly type: "idle"; readonly upstream: string }
   | { readonly type: "successor"; readonly id: string; readonly pid: number }
   | { readonly type: "successorFailed"; readonly id: string; readonly reason: string }
+  | { readonly type: "kept"; readonly pid: number }
   | { readonly type: "draining"; readonly inFlight: number };
 
 export interface UpstreamCounters {

@@ -2,8 +2,10 @@
 // Pure: takes the finished configuration and the places its values came from.
 
 import type { Config } from "./config.ts";
+import { nearest } from "./nearest.ts";
 import type { ConfigPath, Positions } from "./positions.ts";
 import type { ConfigProblem } from "./problems.ts";
+import { circleOf } from "./start-order.ts";
 import { formatDuration } from "./units.ts";
 
 interface RelationContext {
@@ -80,7 +82,10 @@ export function brokenRelations(config: Config, context: RelationContext): Confi
           `services.${service.name}.health.${key} (${formatDuration(ms)}) must be above 0s`,
         );
     }
+    if (service.startTimeoutMs === 0)
+      say(["services", service.name, "start", "timeout"], `services.${service.name}.start.timeout must be above 0s`);
   }
+  problems.push(...dependencyProblems(config, context.positions));
   problems.push(...routeProblems(config, context.positions), ...addressProblems(config, context.positions));
   problems.push(...socketProblems(config, context.runDirectory));
   return problems;
@@ -89,6 +94,26 @@ export function brokenRelations(config: Config, context: RelationContext): Confi
 /** `, owl.yaml:9:8` when that value is written in the file, so that both ends of a relation can be found. */
 function elsewhere(positions: Positions, path: ConfigPath): string {
   return positions.has(path) ? `, ${positions.of(path)}` : " (the default)";
+}
+
+function dependencyProblems({ services }: Config, positions: Positions): ConfigProblem[] {
+  const names = services.map(({ name }) => name);
+  const unknown = services.flatMap(({ name, dependsOn = [] }) =>
+    dependsOn.flatMap((other, index): ConfigProblem[] => {
+      if (names.includes(other)) return [];
+      const near = nearest(other, names);
+      return [
+        {
+          where: positions.of(["services", name, "depends_on", index]),
+          message: `services.${name}.depends_on: there is no service ${other}${near === null ? "" : `; did you mean ${near}?`}`,
+        },
+      ];
+    }),
+  );
+  const circle = circleOf(services);
+  if (circle === null) return unknown;
+  const message = `services wait for each other and none could start: ${circle.join(" -> ")}`;
+  return [...unknown, { where: positions.of(["services", circle[0] ?? "", "depends_on"]), message }];
 }
 
 function routeProblems(config: Config, positions: Positions): ConfigProblem[] {

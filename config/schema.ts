@@ -2,7 +2,7 @@
 // completed by defaults (defaults.ts), not yet checked against each other (relations.ts).
 
 import { z } from "zod";
-import { APPROVAL_OF, APPROVERS, TOOL_NAMES } from "./config.ts";
+import { APPROVAL_OF, APPROVERS, MOST_LOG_FILES, TOOL_NAMES } from "./config.ts";
 import {
   argv,
   domain,
@@ -118,6 +118,9 @@ const route = z.strictObject({
 
 const memory = z.strictObject({ limit: size });
 
+/** Rotation itself needs a second file. */
+const logs = z.strictObject({ size, count: whole(2, MOST_LOG_FILES) }).partial();
+
 const service = z.strictObject({
   command: argv("[node, server.js]"),
   cwd: path.optional(),
@@ -145,8 +148,11 @@ const service = z.strictObject({
     .strictObject({ grace: duration, signal: oneOf(SIGNALS), after: oneOf(["idle", "routed-out"]) })
     .partial()
     .optional(),
+  start: z.strictObject({ timeout: duration }).optional(),
+  depends_on: z.array(text("a service's name")).optional(),
   connections: whole(0, 100_000).optional(),
   memory: memory.optional(),
+  logs: logs.optional(),
 });
 
 const concurrency = z
@@ -230,6 +236,7 @@ export const owlYaml = z
         shareFor: duration,
       })
       .partial(),
+    logs,
     heartbeat: z.strictObject({ interval: duration, stalledAfter: duration }).partial(),
     web: z.strictObject({ replicas: whole(0, 1_000), pool: whole(1, 10_000), memory }).partial(),
     worker: z

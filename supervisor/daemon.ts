@@ -26,7 +26,7 @@ import { createDatabaseService } from "./postgres/database-service.ts";
 import { createPreflight } from "./preflight/preflight.ts";
 import { freePort } from "./process/free-port.ts";
 import { createHealthProbe } from "./process/health-probe.ts";
-import { createInstanceLogs } from "./process/log-file.ts";
+import { createInstanceLogs, limitsOf } from "./process/log-file.ts";
 import { createUsageSampler } from "./process/usage.ts";
 import { createCertificates } from "./proxies/certificates/certificates.ts";
 import { createProxySet } from "./proxies/set.ts";
@@ -92,8 +92,8 @@ export function createDaemon(parts: DaemonParts) {
     listenFds: parts.listenFds,
   });
   const certificates = createCertificates({ ...parts, ...ground, proxies, config: () => config().proxy });
-  const living = () => new Set(book.all().map(({ id }) => id));
-  const logs = createInstanceLogs({ directory: paths.logs, clock, living, dropped: createLogDrops(ground) });
+  const bounds = { living: () => new Set(book.all().map(({ id }) => id)), limits: limitsOf(config) };
+  const logs = createInstanceLogs({ directory: paths.logs, clock, ...bounds, dropped: createLogDrops(ground) });
   /** What most of the following needs; each names what it takes. */
   const cared = { database, backups, proxies, certificates, refreshCounters: () => freshCounters(clock, proxies) };
   const house = { ...parts, ground, ...ground, config, app, ...cared, logs };

@@ -97,6 +97,7 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
         memoryBytes: peak === null ? null : peak * 1.2,
         held: (service.bundled && parts.held()) || parts.opening(),
         configHash: null,
+        ...(service.dependsOn === undefined ? {} : { dependsOn: service.dependsOn }),
       };
     });
     return {

@@ -64,8 +64,9 @@ async function check(
     const { missingProgram } = await import("../../config/find-program.ts");
     const missing = config.services.flatMap((service) => {
       const found = missingProgram(service, deps.env.PATH);
-      const key = found?.kind === "cwd" ? "cwd" : "command";
-      return found === null ? [] : [text.commands.config.missing(service.name, key, found.what)];
+      if (found === null) return [];
+      const key = { cwd: "cwd", command: "command", unfit: "command", check: "health.command" }[found.kind];
+      return [text.commands.config.missing(service.name, key, found.what)];
     });
     const warnings = [...(config.warnings ?? []), ...missing];
     if (options.json) terminal.out(JSON.stringify({ valid: true, file: config.file, problems: [], warnings }));

@@ -97,6 +97,7 @@ export function createOperations(parts: OperationParts): Operations {
       ...createInquiries({
         ...common,
         workers,
+        facts: () => world().services,
         envNow(instance) {
           const env = parts.definitions.envOf(instance);
           return env === null ? null : envHashes(env);

@@ -4,9 +4,11 @@
 import type { AppConfig, Config } from "../../config/config.ts";
 import type { Why, WhyInstance, WorkerStatus } from "../../config/control-api.ts";
 import { type Clock, isoTime } from "../../config/time.ts";
+import { awaitedOf } from "../core/decide.ts";
 import { type Instance, PROXY } from "../core/instance.ts";
 import { isCrashLooping } from "../core/restart-policy.ts";
 import type { Text } from "../core/text/text.ts";
+import type { ServiceFacts } from "../core/world.ts";
 import type { InstanceBook } from "../instances/book.ts";
 import type { HealthWatch } from "../instances/health.ts";
 import type { InstanceLogs, MarkedProcess, ProcessTable } from "../ports.ts";
@@ -26,6 +28,8 @@ export interface WhyParts {
   readonly config: () => Config;
   readonly app: (config: Config) => AppConfig | null;
   readonly workers: () => readonly WorkerStatus[] | null;
+  /** Services as they are decided on. */
+  readonly facts: () => readonly ServiceFacts[];
   /** Hashes of the environment the instance would get now. */
   readonly envNow: (instance: Instance) => Readonly<Record<string, string>> | null;
 }
@@ -111,5 +115,8 @@ function summarize(
   if (found.some((one) => isCrashLooping(one, parts.clock.monotonicMs()))) {
     lines.unshift(why.crashLooping(target));
   }
+  const service = parts.config().services.find(({ name }) => name === target);
+  const awaited = awaitedOf(service ?? {}, parts.facts(), parts.book.all());
+  if (awaited.length > 0) lines.unshift(why.awaits(target, awaited.join(", ")));
   return [...head, ...(lines.length === 0 ? [why.noInstance(target)] : lines)];
 }

@@ -39,8 +39,14 @@ function stopAll(world: World): Action[] {
     !one.wasKilled;
   const isOpen = world.instances.some(opens);
   return world.instances
-    .filter(({ service }) => service === PROXY || !isOpen)
+    .filter(({ service }) => service === PROXY || (!isOpen && !isNeeded(world, service)))
     .flatMap((instance) => sendAway(instance, world.text.cause.owldStops));
+}
+
+/** Somebody who depends on it still lives. */
+function isNeeded({ services, instances }: World, name: string): boolean {
+  const dependent = services.filter(({ dependsOn }) => dependsOn?.includes(name)).map((one) => one.name);
+  return instances.some((one) => isLiving(one) && dependent.includes(one.service));
 }
 
 function sendAway(instance: Instance, cause: string): Action[] {
@@ -68,7 +74,8 @@ function fillService(world: World, service: ServiceFacts): Action[] {
       .flatMap((one) => sendAway(one, cause));
   }
   const actions: Action[] = [];
-  if (!service.held && mayStart(world, service)) {
+  const awaited = awaitedOf(service, world.services, world.instances);
+  if (!service.held && awaited.length === 0 && mayStart(world, service)) {
     for (let missing = surplus; missing < 0; missing++) {
       actions.push({ kind: "start", service: service.name, replaces: null, follows: null, rollout: null });
     }
@@ -91,6 +98,18 @@ function fillService(world: World, service: ServiceFacts): Action[] {
     }
   }
   return actions;
+}
+
+/** What it depends on and is wanted, but has none that serves: until then no place of it is filled for the first time. */
+export function awaitedOf(
+  { dependsOn = [] }: Pick<ServiceFacts, "dependsOn">,
+  services: readonly Pick<ServiceFacts, "name" | "wanted">[],
+  instances: readonly Instance[],
+): readonly string[] {
+  return dependsOn.filter((name) => {
+    const isWanted = services.some((one) => one.name === name && one.wanted > 0);
+    return isWanted && !instances.some((one) => one.service === name && isServing(one));
+  });
 }
 
 function causeToReplace(world: World, service: ServiceFacts, one: Instance): string | null {

@@ -38,7 +38,7 @@ export interface PreflightFacts {
   /** Services that cannot be started as the file system stands. */
   readonly programs: readonly {
     readonly service: string;
-    readonly kind: "cwd" | "command" | "unfit";
+    readonly kind: "cwd" | "command" | "unfit" | "check";
     readonly what: string;
   }[];
   /** null: no TLS. */

@@ -9,6 +9,8 @@ import type { Recorded } from "./text/text.ts";
 const CEILING_MS = 30_000;
 /** Ready for so long, and the pause starts at 0 again. */
 const CALM_MS = 60_000;
+/** So long, and the flag of a loop goes, when nothing crashed since somebody asked for another try. */
+const REPAIRED_MS = 10_000;
 const LOOP_CRASHES = 5;
 const LOOP_WINDOW_MS = 60_000;
 
@@ -39,8 +41,9 @@ export function afterCrash(one: PlaceRecord & Pick<Instance, "readyMs">, nowMs: 
   return { delayMs, place: { attempt: before + 1, crashedMs, looping }, reason };
 }
 
-/** Five crashes within a minute, and not yet ready for a minute since. */
+/** Five crashes within a minute, and it has not stood since. */
 export function isCrashLooping(one: Instance, nowMs: MonotonicMs): boolean {
   if (!one.looping || one.wanted === "down") return false;
-  return one.state !== "ready" || one.readyMs === null || nowMs - one.readyMs < CALM_MS;
+  const calmMs = one.crashedMs.length === 0 ? REPAIRED_MS : CALM_MS;
+  return one.state !== "ready" || one.readyMs === null || nowMs - one.readyMs < calmMs;
 }

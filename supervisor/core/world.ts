@@ -14,6 +14,8 @@ export interface ServiceFacts {
   readonly memoryBytes: number | null;
   /** Nothing may be started yet (the database is not up). */
   readonly held: boolean;
+  /** Services that must have one ready before the first of this one starts. */
+  readonly dependsOn?: readonly string[];
   /** Whoever runs by another one is replaced, new first. null: only a rollout replaces (every service). */
   readonly configHash: string | null;
 }

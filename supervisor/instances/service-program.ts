@@ -97,7 +97,10 @@ export function serviceProgram(parts: ServiceProgramParts, name: string): Progra
     cleanUp,
     isRouted: () => (service()?.routes.length ?? 0) > 0,
     graceMs: () => service()?.stop.graceMs ?? null,
-    startMs: (rollout) => parts.definitionFor(rollout).rollout.healthTimeoutMs,
+    startMs(rollout) {
+      const config = parts.definitionFor(rollout);
+      return service(config)?.startTimeoutMs ?? config.rollout.healthTimeoutMs;
+    },
     unhealthyMs: UNHEALTHY_LIMIT_MS,
     unhealthyCause: parts.record.recorded.cause.unhealthy(UNHEALTHY_LIMIT_MS / 1_000),
     lastCheck: ({ id }) => health.last(id)?.error ?? null,

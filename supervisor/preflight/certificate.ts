@@ -1,7 +1,7 @@
 // The proxy's certificate as it lies in its files now: does it fit its key, whom does it name, until when does it hold.
 
 import { X509Certificate } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import type { CertificateRenewal, CertificateStatus } from "../../config/certificate-status.ts";
 import type { Config } from "../../config/config.ts";
@@ -9,8 +9,6 @@ import { asError } from "../../config/errors.ts";
 import { type Clock, isoTime } from "../../config/time.ts";
 import { type CertificateFacts, judgeCertificate } from "../core/certificate.ts";
 import type { Sentence } from "../core/text/text.ts";
-
-const LOOK_MS = 30_000;
 
 /** null: no TLS is asked for. Reads only. */
 export function readCertificate({ proxy: { tls }, services }: Config): CertificateFacts | null {
@@ -42,18 +40,32 @@ export function readCertificate({ proxy: { tls }, services }: Config): Certifica
   }
 }
 
-/** What `status` tells and warns of; the files are looked at again every half a minute at most, ordered ones each time. */
+/** Changes with either file. */
+function stampOf({ proxy: { tls } }: Config): string {
+  const files = tls === null ? [] : [tls.cert, tls.key];
+  return files
+    .map((file) => {
+      try {
+        const { ino, size, mtimeMs } = statSync(file);
+        return `${ino} ${size} ${mtimeMs}`;
+      } catch (error) {
+        return asError(error).message;
+      }
+    })
+    .join();
+}
+
+/** What `status` tells and warns of; files that changed are read again. */
 export function createCertificateWatch(
   clock: Clock,
   config: () => Config,
   renewal: () => CertificateRenewal | null,
 ): { status(): CertificateStatus | null; warnings(): readonly Sentence[] } {
-  let seen: { readonly of: Config; readonly atMs: number; readonly facts: CertificateFacts | null } | null = null;
+  let seen: { readonly of: Config; readonly stamp: string; readonly facts: CertificateFacts | null } | null = null;
   const look = (): CertificateFacts | null => {
     const of = config();
-    const now = clock.monotonicMs();
-    if (seen === null || seen.of !== of || now - seen.atMs >= LOOK_MS || of.proxy.tls?.acme !== null)
-      seen = { of, atMs: now, facts: readCertificate(of) };
+    const stamp = stampOf(of);
+    if (seen?.of !== of || seen.stamp !== stamp) seen = { of, stamp, facts: readCertificate(of) };
     return seen.facts;
   };
   return {

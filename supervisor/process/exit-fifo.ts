@@ -72,7 +72,7 @@ function makeFolder(directory: string): string {
   return mkdtempSync(join(directory, SPARE_PREFIX));
 }
 
-async function makeFifos(paths: readonly string[]): Promise<void> {
+export async function makeFifos(paths: readonly string[]): Promise<void> {
   const { failed, stderr, shortMessage } = await execa("mkfifo", ["-m", "600", ...paths], { reject: false });
   if (!failed) return;
   throw new OwlError("spawn.failed", `${firstLine(stderr || (shortMessage ?? "mkfifo failed"))}.`, {

@@ -1,6 +1,7 @@
 // Instance logs: the last lines, a search across rotation, following, rotation.
 // Invariant: instances write their files themselves; owld only reads, copies and truncates.
 
+import type { Config, LogLimits } from "../../config/config.ts";
 import type { LogLine } from "../../config/control-api.ts";
 import { type Clock, isoTime, type WallMs } from "../../config/time.ts";
 import { formatSize } from "../../config/units.ts";
@@ -10,8 +11,8 @@ import { createLineReader, type LineReader, positionOfLast, type RawLine } from 
 import { createLogRotation } from "./log-rotate.ts";
 import { createBounds, createLogText, type LogText, positionSince } from "./log-text.ts";
 
-const LIMIT_BYTES = 10 * 1_048_576;
 const FOLLOW_MS = 200;
+const UNLIMITED: LogLimits = { sizeBytes: Number.POSITIVE_INFINITY, count: 2 };
 
 interface InstanceLogsParts {
   readonly directory: string;
@@ -20,8 +21,16 @@ interface InstanceLogsParts {
   readonly dropped?: (instance: string, bytes: number) => string;
   /** Instances whose logs must stay: everything alive, proxies too. */
   readonly living: () => ReadonlySet<string>;
-  /** A log over this is rotated; 10 MiB. */
-  readonly limitBytes?: number;
+  /** When it is rotated, and how much stays. Absent: nothing is. */
+  readonly limits?: (instance: string) => LogLimits;
+}
+
+/** As owl.yaml says now, for an instance of a service or a proxy. */
+export function limitsOf(config: () => Config): (instance: string) => LogLimits {
+  return (instance) => {
+    const { services, logs } = config();
+    return services.find(({ name }) => name === instance.replace(/-\d+$/, ""))?.logs ?? logs;
+  };
 }
 
 type Query = Parameters<InstanceLogs["read"]>[0];
@@ -43,7 +52,7 @@ interface Source {
 export function createInstanceLogs(parts: InstanceLogsParts): InstanceLogs {
   const rotation = createLogRotation({
     directory: parts.directory,
-    limitBytes: parts.limitBytes ?? LIMIT_BYTES,
+    limits: parts.limits ?? (() => UNLIMITED),
     now: () => parts.clock.now(),
     dropped: parts.dropped ?? ((_, bytes) => `${formatSize(bytes)} were let go.`),
     living: parts.living,

@@ -18,9 +18,9 @@ import {
 } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type LogLimits, MOST_LOG_FILES } from "../../config/config.ts";
 import { asError, OwlError } from "../../config/errors.ts";
 import type { WallMs } from "../../config/time.ts";
-import { KEPT_FILES } from "./log-text.ts";
 
 /** Logs of instances that are gone, kept per service. */
 const KEPT_GONE = 10;
@@ -41,7 +41,7 @@ interface LogRotation {
 
 interface LogRotationParts {
   readonly directory: string;
-  readonly limitBytes: number;
+  readonly limits: (instance: string) => LogLimits;
   readonly now: () => WallMs;
   /** So many of the instance's oldest bytes are let go; answers the line that says so in the log. */
   readonly dropped: (instance: string, bytes: number) => string;
@@ -93,7 +93,10 @@ export function createLogRotation(parts: LogRotationParts): LogRotation {
     await copyFile(path, copy);
     // From here to the end nothing else of owld runs.
     const { atime, mtime } = statSync(path);
-    for (let n = KEPT_FILES - 1; n >= 1; n--) shift(`${path}.${n}`, `${path}.${n + 1}`);
+    // There may be more of them than are kept now.
+    const most = parts.limits(instance).count - 1;
+    for (let n = most; exists(`${path}.${n}`); n++) remove(`${path}.${n}`);
+    for (let n = most - 1; n >= 1; n--) shift(`${path}.${n}`, `${path}.${n + 1}`);
     renameSync(copy, `${path}.1`);
     if (exists(`${path}.times`)) renameSync(`${path}.times`, `${path}.1.times`);
     const total = copyRest(path, `${path}.1`);
@@ -111,7 +114,7 @@ export function createLogRotation(parts: LogRotationParts): LogRotation {
         rmSync(`${path}${COPYING}`, { force: true });
         const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
         note(path, instance, size);
-        if (size > parts.limitBytes) await rotate(path, instance);
+        if (size > parts.limits(instance).sizeBytes) await rotate(path, instance);
       } catch (error) {
         failures.push(asError(error));
         rmSync(`${path}${COPYING}`, { force: true });
@@ -153,7 +156,7 @@ export function createLogRotation(parts: LogRotationParts): LogRotation {
         const path = join(parts.directory, `${instance}.log`);
         try {
           const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-          if (size > parts.limitBytes * FAST_LIMITS) cut(path, instance);
+          if (size > parts.limits(instance).sizeBytes * FAST_LIMITS) cut(path, instance);
         } catch {
           // `run` comes to it too, and tells what is in its way.
         }
@@ -198,11 +201,10 @@ function isNoSpace(error: unknown): boolean {
 
 /** Removes the oldest rotated file; answers how long it was, 0: there is none. */
 function dropOldest(path: string): number {
-  for (let n = KEPT_FILES; n >= 1; n--) {
+  for (let n = MOST_LOG_FILES; n >= 1; n--) {
     const size = statSync(`${path}.${n}`, { throwIfNoEntry: false })?.size;
     if (size === undefined) continue;
-    rmSync(`${path}.${n}`, { force: true });
-    rmSync(`${path}.${n}.times`, { force: true });
+    remove(`${path}.${n}`);
     if (size > 0) return size;
   }
   return 0;
@@ -228,6 +230,11 @@ function shift(from: string, to: string): void {
   else rmSync(`${to}.times`, { force: true });
 }
 
+function remove(path: string): void {
+  rmSync(path, { force: true });
+  rmSync(`${path}.times`, { force: true });
+}
+
 function exists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
@@ -244,10 +251,8 @@ function prune(directory: string, living: ReadonlySet<string>): void {
   for (const logs of gone.values()) {
     for (const { instance } of logs.toSorted((left, right) => right.at - left.at).slice(KEPT_GONE)) {
       const path = join(directory, `${instance}.log`);
-      for (const suffix of ["", ...Array.from({ length: KEPT_FILES }, (_, n) => `.${n + 1}`)]) {
-        rmSync(`${path}${suffix}`, { force: true });
-        rmSync(`${path}${suffix}.times`, { force: true });
-      }
+      remove(path);
+      for (let n = 1; exists(`${path}.${n}`); n++) remove(`${path}.${n}`);
     }
   }
 }

@@ -4,9 +4,8 @@
 
 import { closeSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { MOST_LOG_FILES } from "../../config/config.ts";
 import { boundsAt, offsetSince, type TimeBounds, type TimeMark } from "../core/log-time.ts";
-
-export const KEPT_FILES = 4;
 
 interface LogSegment {
   readonly path: string;
@@ -36,7 +35,7 @@ export function createLogText(directory: string, instance: string, rotated: () =
     if (now !== undefined) {
       found.push({ path: current, start: end, end: end + now.size, lastWriteMs: now.mtimeMs });
     }
-    for (let n = 1; n <= KEPT_FILES; n++) {
+    for (let n = 1; n < MOST_LOG_FILES; n++) {
       const path = `${current}.${n}`;
       const old = statSync(path, { throwIfNoEntry: false });
       if (old === undefined) break;

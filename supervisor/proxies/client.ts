@@ -47,6 +47,8 @@ export interface ProxyClient {
   send(message: ToProxy): boolean;
   /** Asks it to start its successor. Rejects with `proxy.successorFailed`. */
   succeed(request: SuccessionRequest): Promise<number>;
+  /** Has it run a program that holds its listening sockets; resolves with that one's pid. */
+  keep(command: readonly string[]): Promise<number>;
   close(): void;
 }
 
@@ -61,6 +63,7 @@ export function createProxyClient(parts: ProxyClientParts): ProxyClient {
   let closed = false;
   let cancelRetry: () => void = () => undefined;
   const successors = new Map<string, PromiseWithResolvers<number>>();
+  let keeping: PromiseWithResolvers<number> | null = null;
 
   const send = (message: ToProxy): boolean => {
     if (socket === null || hello === null) return false;
@@ -96,10 +99,19 @@ export function createProxyClient(parts: ProxyClientParts): ProxyClient {
         successors.get(message.id)?.reject(successorFailed(message.id, message.reason));
         successors.delete(message.id);
         break;
+      case "kept":
+        keeping?.resolve(message.pid);
+        break;
       case "draining":
         break;
     }
     parts.changed();
+  };
+
+  const rejectAll = (reason: string): void => {
+    for (const [id, waiting] of successors) waiting.reject(successorFailed(id, reason));
+    successors.clear();
+    keeping?.reject(successorFailed("spare", reason));
   };
 
   const lost = (): void => {
@@ -108,8 +120,7 @@ export function createProxyClient(parts: ProxyClientParts): ProxyClient {
     const spoke = hello !== null;
     hello = null;
     acknowledged = 0;
-    for (const [id, waiting] of successors) waiting.reject(successorFailed(id, "the old proxy process broke off"));
-    successors.clear();
+    rejectAll("the old proxy process broke off");
     if (closed) return;
     if (spoke) {
       parts.broke();
@@ -163,12 +174,16 @@ export function createProxyClient(parts: ProxyClientParts): ProxyClient {
       }
       return waiting.promise;
     },
+    keep(command) {
+      keeping = Promise.withResolvers<number>();
+      if (!send({ type: "keep", command })) keeping.reject(successorFailed("spare", "no connection to the proxy"));
+      return keeping.promise;
+    },
     close() {
       closed = true;
       cancelRetry();
       socket?.destroy();
-      for (const [id, waiting] of successors) waiting.reject(successorFailed(id, "owld let go"));
-      successors.clear();
+      rejectAll("owld let go");
     },
   };
 }

@@ -18,6 +18,7 @@ import { compileOnce } from "../process/compiled-code.ts";
 import { logPath } from "../process/log-text.ts";
 import type { ProxyClient } from "./client.ts";
 import type { Listeners } from "./listeners.ts";
+import type { Spare } from "./spare.ts";
 
 /** Of a last line that is no line of its own, as much as a sentence can take. */
 const WORDS = 300;
@@ -67,6 +68,7 @@ export async function launchProxy(
   launch: ProxyLaunch,
   listeners: Listeners,
   donors: readonly ProxyClient[],
+  spare: Spare,
 ): Promise<RunningProcess> {
   const { id, proxy } = launch;
   await compile(parts, proxy);
@@ -74,7 +76,11 @@ export async function launchProxy(
   if ("descriptors" in claimed) return await spawnProxy(parts, launch, claimed.descriptors);
   const wanted = listenAddresses(proxy).map(addressName);
   const donor = donors.find((one) => mayGive(one, claimed.taken.addresses, wanted));
-  if (donor === undefined) throw claimed.taken.error;
+  if (donor === undefined) {
+    const running = becomeProxy(parts, launch, spare);
+    if (running === null) throw claimed.taken.error;
+    return running;
+  }
   // What the donor has not got, its successor binds.
   await listeners.closeBut(null);
   return await succeed(parts, id, proxy, donor);
@@ -112,35 +118,50 @@ async function compile(parts: ProxyLaunchParts, proxy: ProxyConfig): Promise<voi
   });
 }
 
+/** How one is run whose listeners are its descriptors from 4 on; 3 is the exit FIFO. */
+function runsAs(parts: ProxyLaunchParts, { id, proxy, awaitsTable }: ProxyLaunch) {
+  const env: Readonly<Record<string, string>> = {
+    ...parts.env,
+    NODE_COMPILE_CACHE: cacheOf(parts),
+    [INSTANCE_ENV.mark]: parts.mark,
+    [INSTANCE_ENV.instance]: id,
+    [INSTANCE_ENV.service]: PROXY,
+    [INSTANCE_ENV.release]: parts.release,
+    OWL_PROXY_SETTINGS: JSON.stringify(settingsFor(parts, id, proxy)),
+    OWL_PROXY_LISTEN_FDS: listenAddresses(proxy)
+      .map((_, index) => index + 4)
+      .join(","),
+    ...(awaitsTable ? { OWL_PROXY_AWAIT_TABLE: "1" } : {}),
+  };
+  rmSync(feedSocket(parts, id), { force: true });
+  return { argv: commandOf(parts), cwd: parts.paths.home, env, logFile: logPath(parts.paths.logs, id) };
+}
+
 function spawnProxy(
   parts: ProxyLaunchParts,
-  { id, proxy, awaitsTable }: ProxyLaunch,
+  launch: ProxyLaunch,
   descriptors: readonly number[],
 ): Promise<RunningProcess> {
-  rmSync(feedSocket(parts, id), { force: true });
+  const { id } = launch;
   return parts.spawner.spawn({
+    ...runsAs(parts, launch),
     instance: id,
     service: PROXY,
-    argv: commandOf(parts),
-    cwd: parts.paths.home,
-    env: {
-      ...parts.env,
-      NODE_COMPILE_CACHE: cacheOf(parts),
-      [INSTANCE_ENV.mark]: parts.mark,
-      [INSTANCE_ENV.instance]: id,
-      [INSTANCE_ENV.service]: PROXY,
-      [INSTANCE_ENV.release]: parts.release,
-      OWL_PROXY_SETTINGS: JSON.stringify(settingsFor(parts, id, proxy)),
-      // 3 is the exit FIFO, the listeners follow it.
-      OWL_PROXY_LISTEN_FDS: descriptors.map((_, index) => index + 4).join(","),
-      ...(awaitsTable ? { OWL_PROXY_AWAIT_TABLE: "1" } : {}),
-    },
     user: null,
     umask: 0o077,
-    logFile: logPath(parts.paths.logs, id),
     exitFifo: exitFifo(parts.paths, id),
     descriptors,
   });
+}
+
+function becomeProxy(parts: ProxyLaunchParts, launch: ProxyLaunch, spare: Spare): RunningProcess | null {
+  const identity = spare.become(namesOf(launch.proxy), runsAs(parts, launch));
+  return identity === null ? null : parts.spawner.adopt(identity, exitFifo(parts.paths, launch.id));
+}
+
+/** All its addresses, in the order of its descriptors. */
+export function namesOf(proxy: ProxyConfig): string {
+  return listenAddresses(proxy).map(addressName).join(" ");
 }
 
 async function succeed(

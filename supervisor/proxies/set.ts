@@ -20,8 +20,9 @@ import type { Store } from "../state/store.ts";
 import { standIn } from "./certificates/certificates.ts";
 import type { ProxyClient } from "./client.ts";
 import { createProxyFeed } from "./feed.ts";
-import { endedEarly, feedSocket, launchProxy, type ProxyLaunchParts, proxyHash } from "./launch.ts";
+import { endedEarly, feedSocket, launchProxy, namesOf, type ProxyLaunchParts, proxyHash } from "./launch.ts";
 import { createListeners } from "./listeners.ts";
+import { createSpare } from "./spare.ts";
 
 const TICK_MS = 1_000;
 /** Ticks without an answer: then it hangs, or cannot be reached any more. */
@@ -60,6 +61,7 @@ export function createProxySet(parts: ProxySetParts): ProxySet & { readonly prog
   const { book, config, paths } = parts;
   const causes = parts.record.recorded.cause;
   const listeners = createListeners(parts.listenFds, listenAddresses(config()));
+  const spare = createSpare(parts);
   const hash = (): string => proxyHash(config());
   const proxies = (): readonly Instance[] => book.all().filter(({ service }) => service === PROXY);
   let closing = false;
@@ -124,6 +126,21 @@ export function createProxySet(parts: ProxySetParts): ProxySet & { readonly prog
       else if (instance?.state === "draining" && isConnected) parts.life().failing(id, causes.hung);
     }
     for (const { id } of proxies()) look(id);
+    keepSpare();
+  }
+
+  /** Where the listeners are only the proxies', one of an earlier owld has a spare that holds them too. */
+  function keepSpare(): void {
+    const names = namesOf(config());
+    if (closing || listeners.holds(config())) spare.end();
+    else
+      for (const one of proxies()) {
+        const client = isServing(one) ? feed.client(one.id) : null;
+        if (client?.hello()?.addresses?.join(" ") !== names) continue;
+        // In vain, it is asked for again.
+        void spare.keep(client, names).catch(() => undefined);
+        break;
+      }
   }
 
   /** By the wanted configuration, unless that was just tried in vain and this one only fills its place again. */
@@ -140,7 +157,7 @@ export function createProxySet(parts: ProxySetParts): ProxySet & { readonly prog
     try {
       standIn(parts, by);
       const clients = listeners.holds(by) ? [] : await donors();
-      return await launchProxy(parts, { id, proxy: by, awaitsTable: feed.hasTable() }, listeners, clients);
+      return await launchProxy(parts, { id, proxy: by, awaitsTable: feed.hasTable() }, listeners, clients, spare);
     } catch (error) {
       failed(proxyHash(by), asError(error));
       throw error;
@@ -228,11 +245,13 @@ export function createProxySet(parts: ProxySetParts): ProxySet & { readonly prog
     },
     async closeDoor() {
       closing = true;
+      spare.end();
       await closeBut(null);
     },
     async letGo() {
       await ticking.stop();
       feed.letGo(new OwlError("supervisor.stopping", "owld let go of the proxy."));
+      spare.end();
       await closeBut(null);
     },
   };

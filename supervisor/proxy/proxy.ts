@@ -18,7 +18,7 @@ import type { Engine, EngineDeps } from "./engine.ts";
 import { createListener } from "./listener.ts";
 import type { Log } from "./log.ts";
 import { moveStreams } from "./streams.ts";
-import { startSuccessor } from "./succession.ts";
+import { startKeeper, startSuccessor } from "./succession.ts";
 import { createTableFeed } from "./table-feed.ts";
 import { createTrust } from "./trust.ts";
 import { Upstreams } from "./upstreams.ts";
@@ -173,6 +173,12 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
       case "succeed":
         void succeed(message, reply);
         return;
+      case "keep": {
+        const pid =
+          draining || accepting === null ? null : startKeeper(message.command, listener.descriptors(), deps.env);
+        if (pid !== null) reply({ type: "kept", pid });
+        return;
+      }
       case "drain":
         drain();
     }

@@ -72,6 +72,20 @@ export async function startSuccessor(request: SuccessionRequest): Promise<Succes
   }
 }
 
+/** What holds our listening sockets beside us; null: it did not start. */
+export function startKeeper(
+  [program = "", ...args]: readonly string[],
+  descriptors: readonly number[],
+  env: Readonly<Record<string, string | undefined>>,
+): number | null {
+  // Without our mark: it is no instance, and ends by itself.
+  const options = { detached: true, env: { PATH: env.PATH } } as const;
+  const child = spawn(program, args, { ...options, stdio: [...Array<"ignore">(4).fill("ignore"), ...descriptors] });
+  child.on("error", () => undefined);
+  child.unref();
+  return child.pid ?? null;
+}
+
 /** Sends the table to the successor's feed and waits until it accepts with it. */
 async function handOver(path: string, table: RoutingTable | null, clock: Clock, signal: AbortSignal): Promise<void> {
   for (;;) {

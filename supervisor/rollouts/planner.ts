@@ -49,7 +49,10 @@ export function createPlanner({ world, config: present, measures, store }: Plann
         startMs: startMs ?? UNMEASURED_START_MS,
         drainMs: Math.min(drainMs ?? UNMEASURED_DRAIN_MS, longestTurnMs(service, config)),
       },
-      worst: { startMs: config.rollout.healthTimeoutMs, drainMs: idleMs + service.stop.graceMs },
+      worst: {
+        startMs: service.startTimeoutMs ?? config.rollout.healthTimeoutMs,
+        drainMs: idleMs + service.stop.graceMs,
+      },
     };
   }
 

@@ -77,6 +77,10 @@ export const preflightWords = {
       `services.${service}.command: ${file} cannot be executed`,
       `services.${service}.command: ${file}을(를) 실행할 수 없음`,
     ],
+    check: (service: string, program: string) => [
+      `services.${service}.health.command: ${program} is not there or cannot be executed`,
+      `services.${service}.health.command: ${program}이(가) 없거나 실행할 수 없음`,
+    ],
     cwd: (service: string, directory: string) => [
       `services.${service}.cwd: there is no directory ${directory}`,
       `services.${service}.cwd: ${directory} 디렉터리가 없음`,

@@ -143,6 +143,10 @@ export const words = {
       `The certificate for ${names} is ordered next at ${next}${failures === 0 ? "" : ` (${failures} failed in a row: ${why ?? "its end was not seen"})`}.`,
       `${names}의 인증서는 ${next}에 다시 받습니다${failures === 0 ? "" : `(연속 ${failures}번 실패: ${why ?? "끝을 보지 못함"})`}.`,
     ],
+    awaits: (service: string, others: string) => [
+      `${service} waits for ${others} (depends_on), of which none is ready.`,
+      `${service}은(는) ${others}을(를) 기다립니다(depends_on): 준비된 것이 없습니다.`,
+    ],
     noInstance: (service: string) => [`${service} has no instance.`, `${service}에 인스턴스가 없습니다.`],
   },
   /** Of a release that was taken without a signature looked at. */

@@ -16,6 +16,9 @@ test("a service's own PATH counts before owld's, and a placeholder is nothing to
   expect(missingProgram(service, "/bin")).toEqual({ kind: "command", what: "sh" });
   expect(missingProgram({ ...service, env: {} }, "/bin:/usr/bin")).toBeNull();
   expect(missingProgram({ ...service, command: ["{home}/run"] }, "/bin")).toBeNull();
+  const health = { check: { kind: "command", command: ["no-such-check"] } } as const;
+  const checked = { ...service, env: {}, health };
+  expect(missingProgram(checked, "/bin")).toEqual({ kind: "check", what: "no-such-check" });
   expect(missingProgram({ ...service, cwd: "/no/such/place" }, "/bin")).toEqual({
     kind: "cwd",
     what: "/no/such/place",

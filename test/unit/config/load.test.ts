@@ -228,6 +228,18 @@ describe("errors say where, expected, got, and the nearest key", () => {
       'services: {a: {command: [a], routes: [{path: "/"}]}, b: {command: [b], routes: [{}]}}',
       /both have the route/,
     ],
+    [
+      "a service it depends on that is not there",
+      "services: {web: {command: [a], depends_on: [ap]}, api: {command: [a]}}",
+      /owl\.yaml:1:44: services\.web\.depends_on: there is no service ap; did you mean api\?/,
+    ],
+    [
+      "services in a circle",
+      "services: {a: {command: [a], depends_on: [b]}, b: {command: [b], depends_on: [a]}}",
+      /none could start: a -> b -> a|none could start: b -> a -> b/,
+    ],
+    ["no time to start", "services: {a: {command: [a], start: {timeout: 0s}}}", /start\.timeout must be above 0s/],
+    ["a single log file", "logs: {count: 1}", /from 2 to 100/],
     ["two databases", 'database: {url: "postgres://x"}\npostgres: {maxConnections: 50}', /drop one of the two/],
     ["a URL of another kind", 'database: {url: "mysql://x"}', /expected a URL beginning with postgres:\/\//],
     [

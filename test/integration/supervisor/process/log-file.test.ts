@@ -25,7 +25,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-function setup(limitBytes = 1_000, living: readonly string[] = ["web-1", "web-2"]) {
+function setup(limitBytes = 1_000, living: readonly string[] = ["web-1", "web-2"], count = 5) {
   const directory = mkdtempSync(join(tmpdir(), "owl-logs-"));
   cleanups.push(() => rmSync(directory, { recursive: true, force: true }));
   let now = Date.parse("2026-01-02T03:00:00Z");
@@ -34,7 +34,10 @@ function setup(limitBytes = 1_000, living: readonly string[] = ["web-1", "web-2"
     now: () => now,
     every: (_: number, signal: AbortSignal) => systemClock.every(5, signal),
   };
-  const logs = createInstanceLogs({ directory, clock, limitBytes, living: () => new Set(living) });
+  const logs = createInstanceLogs({
+    ...{ directory, clock, living: () => new Set(living) },
+    limits: () => ({ sizeBytes: limitBytes, count }),
+  });
   const path = (instance: string): string => join(directory, `${instance}.log`);
   return {
     directory,
@@ -61,6 +64,25 @@ const texts = (lines: readonly LogLine[]): string[] => lines.map(({ line }) => l
 
 const numbered = (from: number, to: number): string =>
   Array.from({ length: to - from }, (_, n) => `line ${from + n}\n`).join("");
+
+test("so many files are kept as asked for, and fewer once fewer are", async () => {
+  for (const [count, kept] of [
+    [5, ["web-1.log", "web-1.log.1", "web-1.log.2", "web-1.log.3", "web-1.log.4"]],
+    [2, ["web-1.log", "web-1.log.1"]],
+  ] as const) {
+    const { directory, logs, write } = setup(100, ["web-1"], count);
+    for (let n = 0; n < 5; n++) writeFileSync(join(directory, `web-1.log.${n + 1}`), "old");
+    for (let part = 0; part < 6; part++) {
+      write("web-1", numbered(0, 100));
+      await logs.rotate();
+    }
+    expect(
+      readdirSync(directory)
+        .filter((name) => !name.endsWith(".times"))
+        .sort(),
+    ).toEqual(kept);
+  }
+});
 
 test("the last lines and everything are the same across rotations as without them", async () => {
   const { logs, write, path } = setup();

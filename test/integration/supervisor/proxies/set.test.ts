@@ -1,7 +1,7 @@
 // The proxies under the real loop: the real program, real sockets, real kill -9.
 
 import { once } from "node:events";
-import { rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, get, type Server, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -142,6 +142,44 @@ test("a later owld adopts the proxies, feeds them, and replaces them through suc
   expect([...(disk.documents.get("proxy")?.keys() ?? [])]).toEqual(set.processes().map(({ id }) => id));
   expect(await ask(set)).toBe("new");
 });
+
+test("a single proxy killed under a later owld is respawned on its socket too, and its clients only wait", async () => {
+  const { create, paths } = setup({ listen: [at(await steadyPort())] });
+  const socket = join(paths.run, "web-1.sock");
+  await upstream(socket, (_, response) => response.end("hello"));
+  const dead = create();
+  await dead.start();
+  await dead.publish(table(socket));
+  await dead.die();
+  const set = create();
+  await set.start();
+  await set.publish(table(socket));
+  for (let time = 1; time <= 2; time++) {
+    const killed = pidOf(set);
+    await poll(() => spares(paths.run).length === 1);
+    // Whatever it had to tell us before, it has told.
+    await set.refresh(new AbortController().signal);
+
+    process.kill(killed, "SIGKILL");
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(set)));
+
+    expect(answers).toEqual(Array(20).fill("hello"));
+    expect(pidOf(set)).not.toBe(killed);
+  }
+  await set.stop();
+  await poll(() => spares(paths.run).length === 0);
+});
+
+/** Shells that hold the sockets and wait. */
+function spares(run: string): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`\0${run}/spare.fifo`);
+    } catch {
+      return false;
+    }
+  });
+}
 
 test("of two processes one crashed one is started again, also by its sibling after an adoption", async () => {
   const { create, paths } = setup({ processes: 2, listen: [at(await steadyPort())] });

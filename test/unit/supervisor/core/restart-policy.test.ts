@@ -44,8 +44,10 @@ test.each([
   ["ready for less than a minute", { state: "ready", readyMs: 1 }, true],
   ["ready for a minute", { state: "ready", readyMs: 0 }, false],
   ["waiting for its next try, however long", { state: "backoff", readyMs: 0 }, true],
+  ["ready for 10 s since an operator's try", { state: "ready", readyMs: 50_000, crashedMs: [] }, false],
+  ["ready for less since then", { state: "ready", readyMs: 50_001, crashedMs: [] }, true],
   ["no longer wanted", { state: "backoff", wanted: "down" }, false],
 ] as const)("a loop's flag on one that is %s", (_, changes, expected) => {
-  const one = instance({ id: "web-1", service: "web", number: 1, looping: true, ...changes });
+  const one = instance({ id: "web-1", service: "web", number: 1, looping: true, crashedMs: [1], ...changes });
   expect(isCrashLooping(one, 60_000)).toBe(expected);
 });

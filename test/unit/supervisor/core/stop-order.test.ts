@@ -36,3 +36,31 @@ test.each<[string, Partial<Instance>, readonly string[]]>([
 ])("%s", (_, proxy, gone) => {
   expect(leaving(proxy)).toEqual(gone);
 });
+
+const services = [
+  { name: "db", wanted: 1, held: false, configHash: null, connections: 0, memoryBytes: null },
+  { name: "web", wanted: 1, held: false, configHash: null, connections: 0, memoryBytes: null, dependsOn: ["db"] },
+];
+const decided = (stopping: boolean, instances: readonly Instance[]) =>
+  decide({ stopping, text: en.recorded, services, rollout: null, instances, nowMs: 10_000 } as unknown as World);
+
+test("who is depended on goes after those who depend on it", () => {
+  const [db, web] = [one("db", {}), one("web", {})];
+  expect(decided(true, [db, web])).toMatchObject([{ kind: "leave", instance: "web-1" }]);
+  expect(decided(true, [db, one("web", { wanted: "down", state: "draining" })])).toEqual([]);
+  expect(decided(true, [db])).toMatchObject([{ kind: "leave", instance: "db-1" }]);
+});
+
+test.each<[string, readonly Instance[], readonly string[]]>([
+  ["nothing runs", [], ["db"]],
+  ["it starts", [one("db", { state: "starting" })], []],
+  ["it is ready", [one("db", {})], ["web"]],
+])("one that depends on another is started when that is ready: %s", (_, instances, started) => {
+  expect(decided(false, instances).map((action) => action.kind === "start" && action.service)).toEqual(started);
+});
+
+test("one that crashed is started again whatever it depends on does", () => {
+  const crashed = one("web", { state: "backoff", deadline: null });
+  const actions = decided(false, [one("db", { state: "unhealthy" }), crashed]);
+  expect(actions).toMatchObject([{ kind: "start", service: "web", follows: "web-1" }]);
+});
