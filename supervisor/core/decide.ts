@@ -170,17 +170,22 @@ function isAboutToStart(world: World, rollout: RolloutFacts): boolean {
   });
 }
 
-/** The rollout's new instance that crashed, was not ready in time or answers worse while its old one still stands. */
+/** The rollout's new instance that crashed, was not ready in time, is to be replaced itself or answers worse. */
 function failedOfRollout(world: World): { readonly instance: string; readonly reason: string | null } | null {
   const { rollout } = world;
   if (rollout === null || rollout.failure !== null) return null;
-  const failed = freshOf(world, rollout).find((one) => {
+  const fresh = freshOf(world, rollout);
+  const oldOf = (one: Instance) => world.instances.find(({ id }) => id === one.replaces);
+  const stands = (old: Instance | undefined): boolean => old?.wanted === "up" && isLiving(old);
+  const failed = fresh.find((one) => {
     if (one.state !== "backoff" && one.state !== "unhealthy") return false;
-    const old = world.instances.find(({ id }) => id === one.replaces);
-    if (old !== undefined) return old.wanted === "up" && isLiving(old);
-    return rollout.confirmMs > 0 || one.readyMs === null;
+    const old = oldOf(one);
+    return old === undefined ? rollout.confirmMs > 0 || one.readyMs === null : stands(old);
   });
   if (failed !== undefined) return { instance: failed.id, reason: null };
+  // Over its memory limit, for one: what did not stand is not replaced by another of its kind.
+  const unfit = fresh.find((one) => rollout.confirmMs > 0 && one.replaceCause !== null && stands(oldOf(one)));
+  if (unfit !== undefined) return { instance: unfit.id, reason: unfit.replaceCause };
   return isUndone(rollout) ? null : rollout.worse;
 }
 

@@ -159,6 +159,9 @@ export function createRolloutWorld(
     failCheck(id: string) {
       put(moveInstance(get(id), "failing"));
     },
+    outgrow(id: string) {
+      put({ ...get(id), replaceCause: `${id} is over its memory limit` });
+    },
     answerWorse(id: string) {
       const worse = { instance: id, reason: `${id} answers worse` };
       if (world.rollout !== null) world = { ...world, rollout: { ...world.rollout, worse } };

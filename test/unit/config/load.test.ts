@@ -231,7 +231,7 @@ describe("errors say where, expected, got, and the nearest key", () => {
     [
       "a service it depends on that is not there",
       "services: {web: {command: [a], depends_on: [ap]}, api: {command: [a]}}",
-      /owl\.yaml:1:44: services\.web\.depends_on: there is no service ap; did you mean api\?/,
+      /owl\.yaml:1:45: services\.web\.depends_on: there is no service ap; did you mean api\?/,
     ],
     [
       "services in a circle",

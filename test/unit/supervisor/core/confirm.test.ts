@@ -43,6 +43,7 @@ test("the old ones are aside while the new ones stand, and go together when thes
 test.each([
   ["exits", (world: ReturnType<typeof placed>) => world.crash("web-4")],
   ["fails its check", (world: ReturnType<typeof placed>) => world.failCheck("web-4")],
+  ["is over its memory limit", (world: ReturnType<typeof placed>) => world.outgrow("web-4")],
   ["answers worse", (world: ReturnType<typeof placed>) => world.answerWorse("web-4")],
 ])("a new one that %s: the old ones are back at once and all the new ones go", (_, happens) => {
   const world = placed();
