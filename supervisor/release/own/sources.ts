@@ -18,6 +18,7 @@ export type Source =
 
 /** An archive's headers are small: more between two entries is none. */
 const MOST_BETWEEN = 8 * 2 ** 20;
+const BLOCK_BYTES = 512;
 const MOST_WORDS = 2_000;
 
 /** What lies at `path`. Throws `deploy.unreadable`. */
@@ -113,11 +114,15 @@ async function readTar(
 ): Promise<void> {
   const tar = extract();
   let left = MOST_BETWEEN;
+  let tail = Buffer.alloc(0);
   const counted = new Transform({
     transform(chunk: Buffer, _, done) {
       left -= chunk.length;
+      tail = (chunk.length < BLOCK_BYTES ? Buffer.concat([tail, chunk]) : chunk).subarray(-BLOCK_BYTES);
       done(left < 0 ? new Error("invalid tar: a header without end") : null, chunk);
     },
+    // One that is cut between two files has no empty block at its end.
+    flush: (done) => done(tail.some((byte) => byte !== 0) ? new Error("it has no end") : null),
   });
   const read = (async () => {
     for await (const entry of tar) {
