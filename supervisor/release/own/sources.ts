@@ -114,7 +114,7 @@ async function readTar(
 ): Promise<void> {
   const tar = extract();
   let left = MOST_BETWEEN;
-  let tail = Buffer.alloc(0);
+  let tail: Buffer = Buffer.alloc(0);
   const counted = new Transform({
     transform(chunk: Buffer, _, done) {
       left -= chunk.length;
