@@ -4,6 +4,7 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { systemClock } from "../../config/system-time.ts";
+import { runLosses } from "./losses.ts";
 import { FAULT_NAMES, type FaultName, faultNames, isWithin } from "./plan/schedule.ts";
 import { type ChaosReleases, makeObedientRoot, makeReleases } from "./releases.ts";
 import { reportLines } from "./report.ts";
@@ -22,6 +23,7 @@ const USAGE = `npm run chaos -- [options]
   --out FILE       the whole report as JSON
   --keep           leave the home behind
   --quiet          no timeline while it runs
+  --losses N       instead: N whole installations lose their home at a random moment and are restored
 faults: ${FAULT_NAMES.join(", ")}`;
 
 /** A signal must not leave a whole Owl running behind: it is stopped first. A second signal ends at once. */
@@ -45,6 +47,7 @@ async function main(): Promise<number> {
     process.stdout.write(`${USAGE}\n`);
     return 0;
   }
+  if (wanted.losses > 0) return await runLosses(wanted.seed, wanted.losses, interruption.signal);
   const root = wanted.faults.some(isWithin) ? await makeObedientRoot() : null;
   const releases = wanted.updates ? await makeReleases() : null;
   try {
@@ -109,6 +112,7 @@ function read() {
       "no-updates": { type: "boolean", default: false },
       keep: { type: "boolean", default: false },
       quiet: { type: "boolean", default: false },
+      losses: { type: "string" },
       help: { type: "boolean", default: false },
     },
   });
@@ -131,6 +135,7 @@ function read() {
     updates: !values["no-updates"],
     keep: values.keep,
     quiet: values.quiet,
+    losses: values.losses === undefined ? 0 : Math.floor(number("losses", values.losses)),
     help: values.help,
   };
 }

@@ -1,7 +1,6 @@
 // A whole Owl loses its machine: everything is killed and its home removed, the backup directory stays. Restored from
 // there it comes up with every turn and every upload, and runs nothing twice.
 
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,12 +14,11 @@ import {
   metastoreUrl,
   startInstallation,
 } from "../../../../support/installation.ts";
-import { ask, markedOf, postmastersOf } from "../../../../support/installation-facts.ts";
+import { ask } from "../../../../support/installation-facts.ts";
+import { loseMachine, owlctlIn, signedIn, upload } from "../../../../support/lost-machine.ts";
 import { poll } from "../../../../support/poll.ts";
 import { wavBytes } from "../../../../support/recordings.ts";
-import { createWebClient, type WebClient } from "../../../../support/services.ts";
 
-const ROOT = new URL("../../../../..", import.meta.url).pathname;
 const BOUND_MS = 1_200_000;
 
 let directory: string;
@@ -39,22 +37,6 @@ afterAll(async () => {
     rmSync(path, { recursive: true, force: true });
 }, BOUND_MS);
 
-/** Signed in at the web instance that runs now. */
-async function client(): Promise<WebClient> {
-  const { services } = await owl.until(({ state }) => state === "steady");
-  const id = services.find(({ name }) => name === "web")?.instances.find(({ state }) => state === "ready")?.id;
-  const web = createWebClient(join(owl.home, `run/${id}.sock`));
-  await web.signIn();
-  return web;
-}
-
-async function upload(web: WebClient, file: Buffer): Promise<string> {
-  const { body } = await web.call("POST", "/api/uploads", { name: "a.wav", bytes: file.length });
-  const done = await web.call("PATCH", `/api/uploads/${body.uploadId}`, file, { "upload-offset": "0" });
-  expect(done.status).toBe(200);
-  return body.uploadId;
-}
-
 /** Everything written so far is in the backup directory. */
 async function caughtUp(): Promise<void> {
   const [row] = await ask(metastoreUrl(owl.home), "SELECT pg_current_wal_lsn()::text AS lsn");
@@ -62,34 +44,8 @@ async function caughtUp(): Promise<void> {
   await poll(() => readdirSync(join(directory, "wal")).some((name) => (parsePiece(name)?.to ?? 0n) >= lsn));
 }
 
-async function loseMachine(): Promise<void> {
-  await owl.killOwld();
-  const pids = () => [...markedOf(owl.home).map(({ identity }) => identity.pid), ...postmastersOf(owl.home)];
-  await poll(() => {
-    const left = pids();
-    for (const pid of left) process.kill(pid, "SIGKILL");
-    return left.length === 0;
-  });
-  // PostgreSQL's children notice a little later, and write until then.
-  await poll(() => {
-    rmSync(owl.home, { recursive: true, force: true, maxRetries: 5 });
-    return true;
-  });
-}
-
-function owlctl(...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
-  const env = {
-    PATH: process.env.PATH ?? "",
-    OWL_HOME: owl.home,
-    OWL_CONFIG: join(owl.home, "owl.yaml"),
-    OWL_LANG: "en",
-  };
-  return new Promise((resolve) => {
-    execFile(join(ROOT, "ctl/owlctl"), args, { env, cwd: tmpdir() }, (error, out, err) =>
-      resolve({ code: typeof error?.code === "number" ? error.code : error ? 128 : 0, out, err }),
-    );
-  });
-}
+const client = () => signedIn(owl);
+const owlctl = (...args: string[]) => owlctlIn(owl, ...args);
 
 test(
   "a lost home comes back with every turn and upload, and a job it held is ended, not run",
@@ -121,7 +77,7 @@ test(
     } finally {
       rmSync(into, { recursive: true, force: true });
     }
-    await loseMachine();
+    await loseMachine(owl);
 
     const wrongKey = await owlctl("restore", directory);
     expect([wrongKey.code, wrongKey.err]).toEqual([1, expect.stringContaining("no passphrase was given")]);
