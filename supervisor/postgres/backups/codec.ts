@@ -28,10 +28,10 @@ export function keyCheck(key: Buffer): string {
   return createHash("sha256").update("owl backup key check").update(key).digest("base64");
 }
 
-/** `plain` as it is to be stored. */
-export function pack(plain: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, key: Key): AsyncIterable<Buffer> {
+/** `plain` as it is to be stored. Nothing is read before somebody reads: an error would find nobody to take it. */
+export async function* pack(plain: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, key: Key): AsyncGenerator<Buffer> {
   const zipped = Readable.from(plain, { objectMode: false }).compose(createZstdCompress());
-  return (key === null ? zipped : zipped.compose(sealing(key))) as AsyncIterable<Buffer>;
+  yield* (key === null ? zipped : zipped.compose(sealing(key))) as AsyncIterable<Buffer>;
 }
 
 /** What was stored in that file. Throws `backup.damaged` for other bytes than `sha256` names, at its end at the latest. */

@@ -3,6 +3,7 @@
 
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { execa } from "execa";
 import type { OwnRelease } from "../../../config/deploy-api.ts";
@@ -54,8 +55,12 @@ export async function restoreReleases(
     await mkdir(join(folder, id), { recursive: true, mode: 0o755 });
     const args = ["--extract", "--preserve-permissions", "--no-same-owner", "--directory", join(folder, id)];
     const tar = execa("tar", args, { ...TAR, cancelSignal: signal });
-    await Promise.all([pipeline(unpack(path, file.sha256, place.key), tar.stdin), tar]);
-    if (!(await releases.isIntact(release, signal)))
+    const content = Readable.from(unpack(path, file.sha256, place.key));
+    // A tar that has seen the archive's end may leave before ours: what was laid down decides.
+    const [, ended] = await Promise.allSettled([pipeline(content, tar.stdin), tar]);
+    signal.throwIfAborted();
+    if (content.errored instanceof Refusal) throw content.errored;
+    if (ended.status === "rejected" || !(await releases.isIntact(release, signal)))
       throw new Refusal("backup.damaged", ({ refused }) => refused.backup.damaged(path));
     replaceFile(join(folder, id, RECORD), JSON.stringify(release));
   }

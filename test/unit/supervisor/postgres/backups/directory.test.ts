@@ -74,6 +74,21 @@ test.each([
   expect(readdirSync(join(path, "wal"))).toEqual([]);
 });
 
+test("a source that fails before the disk is ready fails its own write, and nothing else", async () => {
+  const create: typeof systemDisk.create = async (name) => {
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+    return await systemDisk.create(name);
+  };
+  await claim();
+  const place = await claim({ held: true, disk: { ...systemDisk, create } });
+  const failing = async function* (): AsyncGenerator<Buffer> {
+    yield* [];
+    throw new Error("the source broke off");
+  };
+  await expect(place.put("uploads", failing(), () => "x")).rejects.toThrow("broke off");
+  expect(readdirSync(place.file("uploads"))).toEqual([]);
+});
+
 test("a damaged mark is said, not replaced", async () => {
   writeFileSync(join(path, MARK), "{");
   await expect(claim()).rejects.toEqual(refused("markUnreadable"));
