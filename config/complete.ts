@@ -313,7 +313,7 @@ function completeTls(
   { folder, say }: Reading,
   home: string,
 ): ProxyConfig["tls"] {
-  const { acme, cert, key, redirectFrom, hsts } = raw;
+  const { acme, cert, key, redirectFrom, hsts, http2 } = raw;
   const at = ["proxy", "tls"];
   if (acme === undefined && (cert === undefined || key === undefined))
     say(at, "proxy.tls needs cert and key, or acme: {domains: [owl.example.org], email: admin@example.org}");
@@ -340,5 +340,6 @@ function completeTls(
           },
     redirectFrom: redirectFrom ?? usual,
     hstsMaxAgeS: hsts === undefined ? DEFAULTS.proxy.hstsMaxAgeS : Math.round(hsts / 1_000),
+    http2: http2 ?? DEFAULTS.proxy.http2,
   };
 }

@@ -67,6 +67,8 @@ export interface ProxyConfig {
     readonly acme: AcmeConfig | null;
     readonly redirectFrom: ListenAddress | null;
     readonly hstsMaxAgeS: number;
+    /** Clients that know HTTP/2 are served over it. */
+    readonly http2: boolean;
   } | null;
   readonly limits: ProxyLimits;
   /** Loopback address for Prometheus, or null (the control socket serves /metrics always). */

@@ -18,6 +18,7 @@ export const DEFAULTS = {
     queueTimeoutMs: 5_000,
     drainTimeoutMs: 300_000,
     hstsMaxAgeS: 31_536_000,
+    http2: true,
   },
   limits: {
     headerBytes: 16 * 2 ** 10,

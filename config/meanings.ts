@@ -38,6 +38,7 @@ export const MEANINGS: Readonly<Record<string, Meaning>> = {
   "proxy.tls.key": ["The certificate's key, PEM."],
   "proxy.tls.redirectFrom": ["A plain HTTP address from where clients are sent to HTTPS.", "none"],
   "proxy.tls.hsts": ["Browsers keep to HTTPS for so long; 0s: not told.", `${proxy.hstsMaxAgeS}s`],
+  "proxy.tls.http2": ["Browsers that know HTTP/2 get it; WebSockets stay on HTTP/1.1.", proxy.http2],
   "proxy.limits": ["What one client may ask for."],
   "proxy.limits.header": ["Largest head of a request.", b(limits.headerBytes)],
   "proxy.limits.headerTimeout": ["So long a request's head may take to arrive.", d(limits.headerTimeoutMs)],

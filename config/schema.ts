@@ -48,7 +48,9 @@ const proxy = z
     connectTimeout: duration,
     queueTimeout: duration,
     drainTimeout: duration,
-    tls: z.strictObject({ cert: path, key: path, acme, redirectFrom: listenAddress, hsts: duration }).partial(),
+    tls: z
+      .strictObject({ cert: path, key: path, acme, redirectFrom: listenAddress, hsts: duration, http2: flag })
+      .partial(),
     limits: z
       .strictObject({
         header: size,

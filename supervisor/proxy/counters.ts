@@ -53,6 +53,8 @@ export class Counters {
   retries = 0;
   failures = 0;
   connections = 0;
+  /** Streams of HTTP/2 under way beyond the first of their connection. */
+  furtherStreams = 0;
   streamsMoved = 0;
   readonly refused: Record<string, number> = {};
   readonly retryReasons: Record<string, number> = {};

@@ -49,6 +49,8 @@ export interface EngineDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Client connections this process may hold; each further stream of one counts like one more. */
+  readonly mostConnections: number;
   readonly isTrusted: (address: string) => boolean;
   /** Strict-Transport-Security of answers over TLS; null: none. */
   readonly hsts: string | null;

@@ -18,5 +18,10 @@ export const MOST_HELD = 64 * 1024;
 /** Unsent answer bytes above which the next pipelined request waits. */
 export const MOST_UNSENT = 64 * 1024;
 
+/** A request's bytes that may wait in the upstream's socket before the client is paused. */
+export const UPSTREAM_BACKLOG = 64 * 1024;
+/** A client that sends its body without waiting for 100 is held back this long for one. */
+export const EXPECT_MS = 1_000;
+
 /** How long an idle connection of a draining process waits for a request that is on its way. */
 export const DRAIN_IDLE_MS = 1_000;

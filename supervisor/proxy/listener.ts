@@ -38,7 +38,7 @@ export function createListener(deps: ListenerDeps): Listener {
   };
   const servers = deps.addresses.map((_, address) =>
     createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }, (socket) => {
-      if (counters.connections >= deps.mostConnections) {
+      if (counters.connections + counters.furtherStreams >= deps.mostConnections) {
         refuse(socket, counters);
         return;
       }

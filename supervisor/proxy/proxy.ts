@@ -40,7 +40,7 @@ interface ProxyDeps {
   readonly random: Random;
   readonly log: Log;
   readonly writeAccess: (line: string) => void;
-  readonly createEngine: (deps: EngineDeps) => Engine;
+  readonly createEngine: (deps: EngineDeps) => Engine | Promise<Engine>;
 }
 
 export interface Proxy {
@@ -65,6 +65,7 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
   let draining = false;
   let succeeding = false;
 
+  const mostConnections = connectionCap(config.limits.connections, deps.descriptorLimit);
   const engineDeps: EngineDeps = {
     config,
     upstreams,
@@ -81,12 +82,13 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
       bodyBytes: config.limits.bodyBytes,
     },
     hsts: config.tls !== null && config.tls.hstsMaxAgeS > 0 ? `max-age=${config.tls.hstsMaxAgeS}` : null,
+    mostConnections,
     isTrusted: createTrust(config.trust),
     access: config.accessLog
       ? (entry) => deps.writeAccess(`${JSON.stringify({ at: isoTime(clock.now()), access: settings.id, ...entry })}\n`)
       : null,
   };
-  const engine = deps.createEngine(engineDeps);
+  const engine = await deps.createEngine(engineDeps);
   const challenges = () => table?.challenges ?? [];
   const tlsModule = config.tls === null ? null : await import("./tls.ts");
   const tls =
@@ -95,6 +97,7 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
       : tlsModule.createTlsFront({
           cert: config.tls.cert,
           key: config.tls.key,
+          offersHttp2: config.tls.http2,
           handshakeTimeoutMs: config.limits.headerTimeoutMs,
           challenges,
           clock,
@@ -104,7 +107,6 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
         });
   const timeoutMs = config.limits.headerTimeoutMs;
   const redirect = { port: config.listen[0]?.port ?? 443, timeoutMs, challenges, clock, counters };
-  const mostConnections = connectionCap(config.limits.connections, deps.descriptorLimit);
   const addresses = listenAddresses(config);
   const listener = createListener({
     addresses,

@@ -20,6 +20,7 @@ const REDIRECT_HEAD_BYTES = 16 * 1024;
 export interface TlsDeps {
   readonly cert: string;
   readonly key: string;
+  readonly offersHttp2: boolean;
   readonly handshakeTimeoutMs: number;
   /** What a certificate authority asks for now. */
   readonly challenges: () => readonly Challenge[];
@@ -51,7 +52,7 @@ export function createTlsFront(deps: TlsDeps): TlsFront {
   }
   const server = createServer({
     ...files,
-    ALPNProtocols: ["http/1.1"],
+    ALPNProtocols: deps.offersHttp2 ? ["h2", "http/1.1"] : ["http/1.1"],
     minVersion: "TLSv1.2",
     handshakeTimeout: deps.handshakeTimeoutMs,
   });

@@ -57,7 +57,7 @@ async function setup(changes: Partial<AcmeConfig> = {}, redirects = true) {
     ...changes,
   };
   const redirectFrom = redirects ? { host: "127.0.0.1", port: pebble.httpPort } : null;
-  const tls = { cert: paths.certificate, key: paths.certificate, acme, redirectFrom, hstsMaxAgeS: 0 };
+  const tls = { cert: paths.certificate, key: paths.certificate, acme, redirectFrom, hstsMaxAgeS: 0, http2: true };
   const clock = createTestClock(Date.now());
   const proxy = proxyConfig({ listen: [{ host: "127.0.0.1", port: pebble.tlsPort }], tls });
   const env = { PATH: process.env.PATH ?? "", NODE_EXTRA_CA_CERTS: pebble.caFile };

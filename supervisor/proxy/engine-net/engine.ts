@@ -1,6 +1,7 @@
 // The engine: net sockets on both sides, llhttp in charge of every message's framing.
 
 import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
 import type { Engine, EngineDeps } from "../engine.ts";
 import { createRequestIds } from "../request-ids.ts";
 import { plainAddress } from "../trust.ts";
@@ -12,8 +13,13 @@ import { UpstreamPool } from "./upstream-pool.ts";
 /** How often deadlines are looked at; they are late by at most this. */
 const LONGEST_SWEEP_MS = 500;
 
-/** The engine; nothing is opened until a connection is served. */
-export function createNetEngine(base: EngineDeps): Engine {
+function agreedOnHttp2(socket: Socket): socket is TLSSocket {
+  return (socket as TLSSocket).alpnProtocol === "h2";
+}
+
+/** The engine; nothing is opened until a connection is served, and HTTP/2 not loaded where nobody is offered it. */
+export async function createNetEngine(base: EngineDeps): Promise<Engine> {
+  const http2 = base.config.tls?.http2 === true ? await import("../engine-h2/connection.ts") : null;
   const { clock, config } = base;
   const pool = new UpstreamPool(clock, config.connectTimeoutMs);
   const connections = new Set<ServedConnection>();
@@ -69,8 +75,15 @@ export function createNetEngine(base: EngineDeps): Engine {
   return {
     serve(accepted, scheme) {
       const facts = { address: plainAddress(accepted.remoteAddress ?? ""), scheme } as const;
-      const connection = new ClientConnection(deps, accepted, facts);
-      const { socket } = connection;
+      let connection: ServedConnection;
+      let socket = accepted;
+      if (scheme === "https" && http2 !== null && agreedOnHttp2(accepted)) {
+        connection = new http2.Http2Connection(deps, accepted, facts);
+      } else {
+        const client = new ClientConnection(deps, accepted, facts);
+        connection = client;
+        socket = client.socket;
+      }
       sockets.add(socket);
       socket.on("close", closed);
       connections.add(connection);

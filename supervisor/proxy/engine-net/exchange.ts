@@ -9,6 +9,7 @@ import type { ResponseScan } from "../core/response-head.ts";
 import type { ConnectFailure } from "../core/retry-table.ts";
 import { hostName, pathOf } from "../core/route-match.ts";
 import { type Attempting, Dispatch, type RequestFacts } from "../dispatch.ts";
+import { EXPECT_MS, UPSTREAM_BACKLOG } from "../limits.ts";
 import { openTunnel, switchingHead } from "../tunnel.ts";
 import type { MovableStream, Upstream } from "../upstreams.ts";
 import type { MessageParser } from "./llhttp.ts";
@@ -16,11 +17,6 @@ import type { Client, NetEngineDeps } from "./parties.ts";
 import { detached } from "./read-buffers.ts";
 import type { AnswerTaker, ConnectionWaiter, UpstreamConnection } from "./upstream-connection.ts";
 import { lastChunk, lengthOf, NOTHING, statusLine, writeParts } from "./wire.ts";
-
-/** A request's bytes that may wait in the upstream's socket before the client is paused. */
-const UPSTREAM_BACKLOG = 64 * 1024;
-/** A client that sends its body without waiting for 100 is held back this long for one. */
-const EXPECT_MS = 1_000;
 
 export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, MovableStream {
   readonly method: string;

@@ -42,6 +42,7 @@ describe("the proxy", () => {
         acme: null,
         redirectFrom: { host: "127.0.0.1", port: plainPort },
         hstsMaxAgeS: 31_536_000,
+        http2: true,
       },
     });
   beforeEach(async () => {

@@ -23,7 +23,14 @@ describe("the proxy", () => {
     dir = mkdtempSync(join(tmpdir(), "owl-tls-"));
     write(FIRST_CERTIFICATE);
     rig = await startRig({
-      tls: { cert: join(dir, "cert.pem"), key: join(dir, "key.pem"), acme: null, redirectFrom: null, hstsMaxAgeS: 60 },
+      tls: {
+        cert: join(dir, "cert.pem"),
+        key: join(dir, "key.pem"),
+        acme: null,
+        redirectFrom: null,
+        hstsMaxAgeS: 60,
+        http2: true,
+      },
     });
   });
   afterEach(async () => {

@@ -357,7 +357,14 @@ test("a taken port is one clear refusal, and is listened on once it is free", as
 test("a proxy that cannot start says why in the refusal itself, with the next step", async () => {
   const { create, marked } = setup({
     listen: [{ host: "127.0.0.1", port: await steadyPort() }],
-    tls: { cert: "/nowhere/cert.pem", key: "/nowhere/key.pem", acme: null, redirectFrom: null, hstsMaxAgeS: 0 },
+    tls: {
+      cert: "/nowhere/cert.pem",
+      key: "/nowhere/key.pem",
+      acme: null,
+      redirectFrom: null,
+      hstsMaxAgeS: 0,
+      http2: true,
+    },
   });
   const set = create();
   cleanups.push(() => set.stop());
