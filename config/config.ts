@@ -280,6 +280,12 @@ export const APPROVAL_OF = ["everyone", "members"] as const;
 export interface AccountLimits {
   /** Questions waiting or running. */
   readonly turns: number;
+  /** Playbook runs and analyses in line, or waiting for a word. */
+  readonly runs: number;
+  /** Recordings in line. */
+  readonly recordings: number;
+  readonly conversations: number;
+  readonly playbooks: number;
   /** Uploads begun and not complete, and the bytes announced for them. */
   readonly uploads: number;
   readonly uploadBytes: number;

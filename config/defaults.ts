@@ -60,6 +60,10 @@ export const DEFAULTS = {
   concurrency: { chat: 8, transcription: 2, playbook: 4, "schema-analysis": 2 } satisfies Record<JobKind, number>,
   accountLimits: {
     turns: 500,
+    runs: 500,
+    recordings: 100_000,
+    conversations: 20_000,
+    playbooks: 500,
     uploads: 100,
     uploadBytes: 32 * 2 ** 30,
     attachments: 100,

@@ -265,6 +265,10 @@ export const owlYaml = z
     limits: z
       .strictObject({
         turns: whole(1, 1_000_000),
+        runs: whole(1, 1_000_000),
+        recordings: whole(1, 10_000_000),
+        conversations: whole(1, 10_000_000),
+        playbooks: whole(1, 1_000_000),
         uploads: whole(1, 1_000_000),
         uploadBytes: size,
         attachments: whole(1, 1_000_000),

@@ -61,6 +61,9 @@ const STEPS_LIMIT = 100;
 const TEXT_LIMIT = 100_000;
 const DEPTH_LIMIT = 20;
 const PROBLEMS_LIMIT = 100;
+const FIELD_SHOWN = 200;
+/** What an input may hold with its references filled in: outputs named often would grow it without end. */
+const FILLED_LIMIT = 4 * 2 ** 20;
 const STEP_KEYS = ["id", "tool", "input", "effect", "approval"];
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -68,7 +71,8 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 export function checkPlaybook(raw: unknown): readonly PlaybookProblem[] {
   const problems: PlaybookProblem[] = [];
   const say = (step: string | null, field: string, reason: string) => {
-    if (problems.length < PROBLEMS_LIMIT) problems.push({ step, field, reason });
+    if (problems.length === PROBLEMS_LIMIT) return;
+    problems.push({ step, field: field.length > FIELD_SHOWN ? `${field.slice(0, FIELD_SHOWN)}…` : field, reason });
   };
   if (!isObject(raw)) return [{ step: null, field: "", reason: "expected an object {name, steps}" }];
   const name = raw.name;
@@ -234,16 +238,28 @@ type Filled =
   | { readonly ok: true; readonly input: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly reason: string };
 
-/** `input` with every reference replaced: one that is the whole text by the value itself, others as text. */
+/**
+ * `input` with every reference replaced: one that is the whole text by the value itself, others as text. Refused where
+ * that is larger than FILLED_LIMIT; no more than that is ever put together.
+ */
 export function fillReferences(
   input: Readonly<Record<string, unknown>>,
   outputs: ReadonlyMap<string, unknown>,
 ): Filled {
-  let missing: string | null = null;
-  const look = (text: string, inner: string): unknown => {
-    const match = REFERENCE.exec(inner);
-    const found = match === null ? undefined : follow(outputs.get(match[1] ?? ""), match[2] ?? "");
-    if (found === undefined) missing ??= text;
+  const known = new Map<string, { readonly value: unknown; readonly text: string }>();
+  let wrong: string | null = null;
+  let size = 0;
+  const look = (mark: string, inner: string) => {
+    let found = known.get(inner);
+    if (found === undefined) {
+      const match = REFERENCE.exec(inner);
+      const value = match === null ? undefined : follow(outputs.get(match[1] ?? ""), match[2] ?? "");
+      if (value === undefined) wrong ??= `${mark} has no value`;
+      found = { value, text: asText(value) };
+      known.set(inner, found);
+    }
+    size += found.text.length;
+    if (size > FILLED_LIMIT) wrong ??= `With its references filled in it holds more than ${FILLED_LIMIT} characters`;
     return found;
   };
   const fill = (value: unknown): unknown => {
@@ -254,14 +270,15 @@ export function fillReferences(
     let after = 0;
     for (const { at, mark, inner } of marksIn(value)) {
       const found = look(mark, inner);
-      if (mark.length === value.length) return found;
-      parts.push(value.slice(after, at), asText(found));
+      if (wrong !== null) return value;
+      if (mark.length === value.length) return found.value;
+      parts.push(value.slice(after, at), found.text);
       after = at + mark.length;
     }
     return parts.length === 0 ? value : parts.join("") + value.slice(after);
   };
   const filled = fill(input) as Record<string, unknown>;
-  return missing === null ? { ok: true, input: filled } : { ok: false, reason: `${missing} has no value` };
+  return wrong === null ? { ok: true, input: filled } : { ok: false, reason: wrong };
 }
 
 function follow(output: unknown, path: string): unknown {

@@ -16,14 +16,20 @@ export interface PlaybookRow {
   readonly cursor: string;
 }
 
-const PLAYBOOK = `SELECT p.id, p.name, p.steps, p.lost, p.created_at AS "createdAt", p.updated_at AS "updatedAt",
+const playbookText = (steps: string) => `SELECT p.id, p.name, ${steps} AS steps, p.lost, p.created_at AS "createdAt",
+    p.updated_at AS "updatedAt",
     (SELECT jsonb_build_object('id', r.id, 'state', r.state) FROM owl.playbook_run r WHERE r.playbook_id = p.id
       ORDER BY r.created_at DESC, r.id DESC LIMIT 1) AS "lastRun",
-    ${cursorText("p.created_at")} AS cursor
-  FROM owl.playbook p WHERE p.deleted_at IS NULL`;
+    ${cursorText("p.created_at")} AS cursor`;
+
+/** A page of playbooks holds so many characters, and the one that passes it. */
+const PAGE_CHARACTERS = 2_000_000;
 
 export async function findPlaybook(sql: Sql, id: string, accountId: string): Promise<PlaybookRow | null> {
-  const { rows } = await sql.query<PlaybookRow>(`${PLAYBOOK} AND p.id = $1 AND p.account_id = $2`, [id, accountId]);
+  const { rows } = await sql.query<PlaybookRow>(
+    `${playbookText("p.steps")} FROM owl.playbook p WHERE p.deleted_at IS NULL AND p.id = $1 AND p.account_id = $2`,
+    [id, accountId],
+  );
   return rows[0] ?? null;
 }
 
@@ -35,11 +41,16 @@ export async function listPlaybooks(
     readonly before: Before;
     readonly limit: number;
   },
-): Promise<readonly PlaybookRow[]> {
-  const { rows } = await sql.query<PlaybookRow>(
-    `${PLAYBOOK} AND p.account_id = $1
-       AND ${beforeText("p.created_at", "p.id", "$2", "$3")}
-     ORDER BY p.created_at DESC, p.id DESC LIMIT $4`,
+): Promise<readonly (PlaybookRow & { readonly isOver: boolean })[]> {
+  const { rows } = await sql.query<PlaybookRow & { isOver: boolean }>(
+    `${playbookText(`CASE WHEN p.before < ${PAGE_CHARACTERS} THEN p.steps ELSE '[]' END`)},
+            p.before >= ${PAGE_CHARACTERS} AS "isOver"
+       FROM (SELECT p.*, coalesce(sum(length(p.steps::text)) OVER (ORDER BY p.created_at DESC, p.id DESC
+                           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+               FROM (SELECT * FROM owl.playbook o WHERE o.deleted_at IS NULL AND o.account_id = $1
+                        AND ${beforeText("o.created_at", "o.id", "$2", "$3")}
+                      ORDER BY o.created_at DESC, o.id DESC LIMIT $4) p) p
+      ORDER BY p.created_at DESC, p.id DESC`,
     [query.accountId, ...beforeValues(query.before), query.limit],
   );
   return rows;

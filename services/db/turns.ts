@@ -283,13 +283,15 @@ export async function listTurns(
             (SELECT l.state FROM owl.turn l WHERE l.conversation_id = $1
               ORDER BY l.created_at DESC, l.id DESC LIMIT 1) AS newest
        FROM (SELECT w.id, w.n, count(*) OVER () AS found,
-                    coalesce(sum(length(o.text) + coalesce(length(o.answer), 0)) OVER (ORDER BY w.n ROWS BETWEEN
+                    coalesce(sum(length(o.text) + coalesce(length(o.answer), 0) + e.tools) OVER (ORDER BY w.n ROWS BETWEEN
                       UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS characters
                FROM owl.turn_path(
                       CASE WHEN $2::uuid IS NULL THEN ${SHOWN_LEAF}
                            ELSE owl.turn_parent((SELECT b.id FROM owl.turn b WHERE b.id = $2 AND b.conversation_id = $1)) END,
                       $3 + 1) w
-               JOIN owl.turn o ON o.id = w.id) p
+               JOIN owl.turn o ON o.id = w.id
+               CROSS JOIN LATERAL (SELECT coalesce(sum(length(v.data::text)), 0) AS tools FROM owl.turn_event v
+                                    WHERE v.turn_id = o.id AND v.kind = 'tool') e) p
        JOIN owl.turn t ON t.id = p.id ${TURN_EVENTS}
       WHERE p.n <= $3 AND p.characters < ${PAGE_CHARACTERS} ORDER BY p.n`,
     [query.conversationId, query.before?.id ?? null, query.limit],

@@ -3,47 +3,67 @@
 
 import type { Sql } from "./pool.ts";
 
-export interface Usage {
+/** By kind, of an account: each counted through an index of what is still held, not of all there ever was. */
+const HELD = {
   /** Questions waiting or running. */
-  readonly turns: number;
+  turns: (account: string) =>
+    `SELECT count(*)::int FROM owl.turn WHERE account_id = ${account} AND state IN ('queued', 'running', 'waiting')`,
+  /** Playbook runs and analyses in line, or waiting for a word. */
+  runs: (account: string) =>
+    `SELECT (SELECT count(*) FROM owl.playbook_run WHERE account_id = ${account} AND state = 'queued')::int
+          + (SELECT count(*) FROM owl.playbook_run WHERE account_id = ${account} AND state = 'waiting')::int
+          + (SELECT count(*) FROM owl.schema_analysis WHERE account_id = ${account} AND state = 'queued')::int`,
+  /** Recordings in line. */
+  recordings: (account: string) =>
+    `SELECT count(*)::int FROM owl.transcription WHERE account_id = ${account} AND state = 'queued'`,
+  conversations: (account: string) =>
+    `SELECT count(*)::int FROM owl.conversation WHERE account_id = ${account} AND deleted_at IS NULL`,
+  playbooks: (account: string) =>
+    `SELECT count(*)::int FROM owl.playbook WHERE account_id = ${account} AND deleted_at IS NULL`,
   /** Uploads that are not complete, and the bytes announced for them. */
-  readonly uploads: number;
-  readonly uploadBytes: number;
+  uploads: (account: string) => `SELECT count(*)::int FROM owl.upload
+     WHERE account_id = ${account} AND deleted_at IS NULL AND completed_at IS NULL`,
+  uploadBytes: (account: string) => `SELECT coalesce(sum(coalesce(length, bytes)), 0)::float8 FROM owl.upload
+     WHERE account_id = ${account} AND deleted_at IS NULL AND completed_at IS NULL`,
   /** Files attached and not sent. */
-  readonly attachments: number;
+  attachments: (account: string) =>
+    `SELECT count(*)::int FROM owl.attachment WHERE account_id = ${account} AND turn_id IS NULL`,
   /** Bytes of recordings (also those announced) and attached files. */
-  readonly storedBytes: number;
-}
+  storedBytes: (account: string) =>
+    `SELECT (SELECT coalesce(sum(coalesce(length, bytes)), 0) FROM owl.upload
+              WHERE account_id = ${account} AND deleted_at IS NULL)::float8
+          + (SELECT coalesce(sum(bytes), 0) FROM owl.attachment WHERE account_id = ${account})::float8`,
+} as const satisfies Readonly<Record<string, (account: string) => string>>;
+
+export type HeldKind = keyof typeof HELD;
+type Usage = Readonly<Record<HeldKind, number>>;
+
+const HELD_KINDS = Object.keys(HELD) as readonly HeldKind[];
 
 /** Of an account that was made a moment ago. */
-export const NOTHING_HELD: Usage = { turns: 0, uploads: 0, uploadBytes: 0, attachments: 0, storedBytes: 0 };
+export const NOTHING_HELD = Object.fromEntries(HELD_KINDS.map((kind) => [kind, 0])) as Usage;
 
-const COUNTED = `t.turns, u.uploads, u."uploadBytes", f.attachments, u.bytes + f.bytes AS "storedBytes"`;
-
-const USAGE_OF = (account: string) => `
-  LATERAL (SELECT count(*)::int AS turns FROM owl.turn
-            WHERE account_id = ${account} AND state IN ('queued', 'running', 'waiting')) t,
-  LATERAL (SELECT count(*) FILTER (WHERE completed_at IS NULL)::int AS uploads,
-                  coalesce(sum(coalesce(length, bytes)) FILTER (WHERE completed_at IS NULL), 0)::float8 AS "uploadBytes",
-                  coalesce(sum(coalesce(length, bytes)), 0)::float8 AS bytes
-             FROM owl.upload WHERE account_id = ${account} AND deleted_at IS NULL) u,
-  LATERAL (SELECT count(*) FILTER (WHERE turn_id IS NULL)::int AS attachments, coalesce(sum(bytes), 0)::float8 AS bytes
-             FROM owl.attachment WHERE account_id = ${account}) f`;
+const counted = (kinds: readonly HeldKind[], account: string): string =>
+  kinds.map((kind) => `(${HELD[kind](account)}) AS "${kind}"`).join(", ");
 
 /** Until the transaction ends, nobody else adds to what the account holds. */
 export async function lockUsage(sql: Sql, accountId: string): Promise<void> {
   await sql.query("SELECT pg_advisory_xact_lock(hashtextextended($1::uuid::text, 2))", [accountId]);
 }
 
-export async function readUsage(sql: Sql, accountId: string): Promise<Usage> {
-  const { rows } = await sql.query<Usage>(`SELECT ${COUNTED} FROM ${USAGE_OF("$1")}`, [accountId]);
-  return rows[0] as Usage;
+export async function readUsage<Kind extends HeldKind>(
+  sql: Sql,
+  accountId: string,
+  kinds: readonly Kind[] = HELD_KINDS as readonly Kind[],
+): Promise<Pick<Usage, Kind>> {
+  const { rows } = await sql.query<Pick<Usage, Kind>>(`SELECT ${counted(kinds, "$1::uuid")}`, [accountId]);
+  return rows[0] as Pick<Usage, Kind>;
 }
 
 /** Of every account, by its id. */
 export async function listUsage(sql: Sql): Promise<ReadonlyMap<string, Usage>> {
   const { rows } = await sql.query<Usage & { id: string }>(
-    `SELECT a.id, ${COUNTED} FROM owl.account a, ${USAGE_OF("a.id")}`,
+    `SELECT a.id, ${counted(HELD_KINDS, "a.id")} FROM owl.account a`,
   );
   return new Map(rows.map(({ id, ...usage }) => [id, usage]));
 }

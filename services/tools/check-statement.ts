@@ -31,6 +31,10 @@ const MOST_REPEATED = 1_000_000;
 const REPEATS = /(?<![\p{L}\p{N}_$])(repeat|lpad|rpad|array_fill)\s*\(/giu;
 /** Of repetitions within repetitions: the largest product. */
 const MOST_NESTED = 10 * MOST_REPEATED;
+/** What makes a large number of small ones, and numbers in another spelling. */
+const GROWS = /<<|\^|(?<![\p{L}\p{N}_$])(?:(?:power|pow|dpow|exp|factorial|shl)\s*\(|[xb]'|0[xob])/iu;
+/** A width in a text of `format`: of seven digits, or an argument. */
+const WIDE = /%[-\d$]*(?:\d{7}|\*)/;
 const LARGE = /(?<![\p{L}\p{N}_$.])(\d[\d_]*(?:\.\d*)?(?:e\+?\d+)?)/giu;
 
 /** What a statement sees of sessions: its own, whoever else's share its role. It stands before the catalogue's view. */
@@ -61,16 +65,40 @@ function checkStatement(sql: string): void {
   const named = sql.match(OWN_NAME)?.find((name) => !isKnown(name)) ?? REFUSED.exec(sql)?.[1];
   if (named !== undefined) throw failure("sql.refused#closed", { name: named });
   if (ESCAPED_NAME.test(sql)) throw failure("sql.refused#escaped");
-  const repeats = [...sql.matchAll(REPEATS)].map(([, name = ""]) => name);
+  checkRepeats(sql);
+}
+
+/**
+ * Against the accident and the plain attack, not a bound: what a text grows to may depend on the data, and PostgreSQL
+ * bounds no session's memory but by 1 GB a value.
+ */
+function checkRepeats(sql: string): void {
+  const refuse = (name: string) => failure("sql.refused#repeats", { name, most: MOST_REPEATED });
+  if (/(?<![\p{L}\p{N}_$])format\s*\(/iu.test(sql) && WIDE.test(sql)) throw refuse("format");
+  const repeats = [...sql.matchAll(REPEATS)].map(([, name = ""]) => name.toLowerCase());
   const [first] = repeats;
-  if (first !== undefined) {
-    // Which number belongs to which call is not known: the largest ones are taken for theirs.
-    const numbers = (sql.match(LARGE) ?? []).map((text) => Number(text.replaceAll("_", "")));
-    const largest = numbers.sort((a, b) => b - a).slice(0, repeats.length);
-    const product = largest.reduce((all, one) => all * Math.max(1, one), 1);
-    if (Math.max(0, ...largest) > MOST_REPEATED || product > (repeats.length > 1 ? MOST_NESTED : MOST_REPEATED))
-      throw failure("sql.refused#repeats", { name: first, most: MOST_REPEATED });
+  if (first === undefined) return;
+  // Which number belongs to which call is not known: the largest ones are taken for theirs.
+  const largest = numbersIn(sql)
+    .sort((a, b) => b - a)
+    .slice(0, repeats.length);
+  const product = largest.reduce((all, one) => all * Math.max(1, one), 1);
+  const isLarge =
+    Math.max(0, ...largest) > MOST_REPEATED || product > (repeats.length > 1 ? MOST_NESTED : MOST_REPEATED);
+  if (isLarge || GROWS.test(sql.replace(/'[^']*'/g, "''"))) throw refuse(first);
+}
+
+/** The numbers written in a statement; those that stand multiplied by one another as their product. */
+function numbersIn(sql: string): number[] {
+  const numbers: number[] = [];
+  let end = 0;
+  for (const { 0: text, index } of sql.matchAll(LARGE)) {
+    const value = Number(text.replaceAll("_", ""));
+    const isFactor = numbers.length > 0 && sql.slice(end, index).trim() === "*";
+    numbers.push(isFactor ? value * (numbers.pop() ?? 1) : value);
+    end = index + text.length;
   }
+  return numbers;
 }
 
 /** Where the statement begins: after white space, comments and opening brackets. */

@@ -5,7 +5,7 @@ import type { AccountLimits } from "../../config/config.ts";
 import type { OwlError } from "../../config/errors.ts";
 import { failure } from "../core/wire/errors.ts";
 import type { Sql } from "../db/pool.ts";
-import { lockUsage, readUsage, type Usage } from "../db/usage.ts";
+import { type HeldKind, lockUsage, readUsage } from "../db/usage.ts";
 
 type LimitKind = Exclude<keyof AccountLimits, "statements" | "statementsPerMinute">;
 
@@ -22,10 +22,10 @@ export async function holdToLimits(
   sql: Sql,
   accountId: string,
   limits: AccountLimits,
-  kinds: readonly (keyof Usage)[],
+  kinds: readonly HeldKind[],
 ): Promise<void> {
   await lockUsage(sql, accountId);
-  const usage = await readUsage(sql, accountId);
+  const usage = await readUsage(sql, accountId, kinds);
   for (const kind of kinds) if (usage[kind] > limits[kind]) throw limitReached(kind, limits[kind]);
 }
 

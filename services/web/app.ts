@@ -11,6 +11,7 @@ import type { Routes, WebDeps } from "./deps.ts";
 import { guard, routeOf } from "./guard.ts";
 import { servePages } from "./pages/serve.ts";
 import { sendProblem } from "./problems.ts";
+import { holdPlaces } from "./request-places.ts";
 import { accountRoutes } from "./routes/account.ts";
 import { adminRoutes } from "./routes/admin.ts";
 import { adminJobRoutes } from "./routes/admin-jobs.ts";
@@ -134,6 +135,7 @@ export async function createApp(deps: WebDeps): Promise<FastifyInstance> {
     transform: describeRoute,
   });
   guard(app, deps);
+  holdPlaces(app, deps);
   app.addHook("preHandler", (request, reply, done) => {
     reply.code(successOf(request));
     done();

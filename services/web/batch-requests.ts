@@ -16,6 +16,7 @@ import {
 import type { Sql } from "../db/pool.ts";
 import { findUploads } from "../db/uploads.ts";
 import { findFiles } from "../media/archive.ts";
+import { holdToLimits } from "./account-limits.ts";
 import type { WebDeps } from "./deps.ts";
 
 type ItemSource = ReadonlyMap<string, string>;
@@ -94,6 +95,7 @@ export async function enqueueBatch(
     skipped: plan.skipped,
     items,
   });
+  await holdToLimits(sql, batch.accountId, deps.config.limits, ["recordings"]);
   await deps.queue.enqueueMany(sql, "transcription", items);
 }
 

@@ -45,9 +45,16 @@ interface OpenStream {
 
 const HEARTBEAT_MS = 15_000;
 
-function frame(event: StreamEvent): string {
+const frames = new WeakMap<StreamEvent, Buffer>();
+
+/** As it is sent: one copy, however many streams that read together wait for their clients to take it. */
+function frame(event: StreamEvent): Buffer {
+  const known = frames.get(event);
+  if (known !== undefined) return known;
   const id = event.id === undefined ? "" : `id: ${event.id}\n`;
-  return `${id}event: ${event.event}\ndata: ${JSON.stringify(event.data)}\n\n`;
+  const made = Buffer.from(`${id}event: ${event.event}\ndata: ${JSON.stringify(event.data)}\n\n`);
+  frames.set(event, made);
+  return made;
 }
 
 /** Last-Event-ID of the request: the header, or `?lastEventId=` for a first connection that already has a snapshot. */
@@ -122,8 +129,9 @@ export function createEventStreams(deps: {
   const follow: EventStreams["open"] = async (request, reply, source) => {
     let lastId = lastEventId(request);
     const late = draining;
+    const key = `${source.channel} ${source.payload}`;
     // Read before the head is sent: a source that throws is still an ordinary problem document.
-    let next = await source.read(lastId);
+    let next = await readTogether(key, source, lastId);
     reply.hijack();
     const response = reply.raw;
     for (const [name, value] of Object.entries(reply.getHeaders())) {
@@ -150,7 +158,6 @@ export function createEventStreams(deps: {
       },
     };
     watch(source.channel);
-    const key = `${source.channel} ${source.payload}`;
     const leave = register(key, stream);
     response.on("close", () => stream.end());
     response.on("error", () => stream.end());

@@ -5,6 +5,7 @@ import { failure } from "../core/wire/errors.ts";
 import type { Sql } from "../db/pool.ts";
 import { insertSchemaAnalysis } from "../db/schema-analyses.ts";
 import { retryTranscriptions } from "../db/transcriptions.ts";
+import { holdToLimits } from "./account-limits.ts";
 import type { WebDeps } from "./deps.ts";
 
 /** Puts those of `ids` that ended in one of the states `from` in line again; answers how many. */
@@ -35,5 +36,6 @@ export async function analyse(
   if (!known.includes(one.dataSource)) throw failure("source.notFound", { name: one.dataSource });
   const queueJob = deps.random.uuid();
   await insertSchemaAnalysis(sql, { ...one, queueJob });
+  await holdToLimits(sql, one.accountId, deps.config.limits, ["runs"]);
   await deps.queue.enqueue(sql, "schema-analysis", { id: one.id, queueJob });
 }

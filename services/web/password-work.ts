@@ -3,6 +3,7 @@
 
 import { failure } from "../core/wire/errors.ts";
 import { hashPassword, isPassword } from "../db/passwords.ts";
+import { createWaitingLine } from "./waiting-line.ts";
 
 export interface PasswordWork {
   /** Throws `session.busy` (503). */
@@ -12,24 +13,9 @@ export interface PasswordWork {
 }
 
 export function createPasswordWork(bounds = { atOnce: 2, inLine: 16 }): PasswordWork {
-  const line: (() => void)[] = [];
-  let running = 0;
-
-  async function within<T>(work: () => Promise<T>): Promise<T> {
-    if (running < bounds.atOnce) running += 1;
-    else if (line.length < bounds.inLine) await new Promise<void>((resolve) => line.push(resolve));
-    else throw failure("session.busy");
-    try {
-      return await work();
-    } finally {
-      const next = line.shift();
-      if (next) next();
-      else running -= 1;
-    }
-  }
-
+  const line = createWaitingLine(bounds, () => failure("session.busy"));
   return {
-    hash: (password) => within(() => hashPassword(password)),
-    isRight: (password, hash) => within(() => isPassword(password, hash)),
+    hash: (password) => line.within(() => hashPassword(password)),
+    isRight: (password, hash) => line.within(() => isPassword(password, hash)),
   };
 }

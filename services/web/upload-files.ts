@@ -25,6 +25,15 @@ export function tooLarge(limit: number): OwlError {
 
 const conflict = () => failure("upload.conflict");
 
+/** The body's bytes; one that breaks off, or is no form where it says so, is its client's fault and told as that. */
+async function* arriving(body: Readable): AsyncGenerator<Buffer> {
+  try {
+    yield* body as AsyncIterable<Buffer>;
+  } catch (cause) {
+    throw failure("request.invalid#broken", {}, { cause });
+  }
+}
+
 /**
  * Appends `body` from `offset` on, up to `limit` bytes in all. Gives where the file ends; a body that breaks off is kept
  * as far as it came, and thrown on. Throws `upload.conflict` (409), `upload.tooLarge` (413).
@@ -48,7 +57,7 @@ export async function appendUpload(
   };
   try {
     if (offset === 0) await syncName(deps.config.uploadsDir);
-    for await (const chunk of body as AsyncIterable<Buffer>) {
+    for await (const chunk of arriving(body)) {
       if (at + chunk.length > limit) throw tooLarge(limit);
       await file.write(chunk, 0, chunk.length, at);
       at += chunk.length;
@@ -58,7 +67,7 @@ export async function appendUpload(
     await note();
     return { bytes: at, writer };
   } catch (error) {
-    if (at > noted && !(error instanceof OwlError)) {
+    if (at > noted && (!(error instanceof OwlError) || error.code === "request.invalid")) {
       await file.datasync().catch(() => undefined);
       await note().catch(() => undefined);
     }

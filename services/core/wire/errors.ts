@@ -75,6 +75,10 @@ const ERRORS = {
     "You have {limit} questions waiting or running already.",
     "Wait for an answer, or stop one of them.",
   ),
+  "limit.runs": row(429, "You have {limit} playbook runs and analyses in line already.", "Wait, or stop some of them."),
+  "limit.recordings": row(429, "You would have more than {limit} recordings in line.", "Wait, or cancel some of them."),
+  "limit.conversations": row(429, "You have {limit} conversations already.", "Delete some of them."),
+  "limit.playbooks": row(429, "You have {limit} playbooks already.", "Delete some of them."),
   "limit.uploads": row(429, "You have {limit} uploads that are not complete.", "Complete or delete one of them."),
   "limit.uploadBytes": row(
     413,
@@ -94,6 +98,7 @@ const ERRORS = {
   ),
   "export.running": row(429, "Your data is being exported already.", "Wait until that download has ended."),
   "limit.schedules": row(429, "You have {limit} schedules already.", "Delete one of them."),
+  "limit.requests": row(429, "Too many of your requests wait already.", "Wait until some are answered."),
   "limit.searches": row(429, "{limit} of your searches are under way.", "Wait until one has ended."),
 
   "conversation.notFound": row(404, "There is no such conversation."),

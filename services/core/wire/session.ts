@@ -23,6 +23,10 @@ export const passwordChange = z.strictObject({ password, newPassword: password }
 
 const held = z.object({
   turns: z.int().describe("Questions waiting or running."),
+  runs: z.int().describe("Playbook runs and analyses in line."),
+  recordings: z.int().describe("Recordings in line."),
+  conversations: z.int(),
+  playbooks: z.int(),
   uploads: z.int().describe("Uploads that are not complete."),
   uploadBytes: z.int().describe("Announced for them."),
   attachments: z.int().describe("Attached files that were not sent."),

@@ -16,6 +16,9 @@ import type { Handler, HandlerResult, JobContext } from "../handler.ts";
 import { type Journal, openJournal } from "../journal.ts";
 import { callTool, type PlaybookDeps } from "./call-tool.ts";
 
+/** What the inputs and outputs of a run hold together: all of it is one answer, and is told at every step. */
+const RUN_CHARACTERS = 4 * 2 ** 20;
+
 /** Runs playbooks. */
 export function createPlaybookHandler(deps: PlaybookDeps): Handler {
   return {
@@ -25,14 +28,16 @@ export function createPlaybookHandler(deps: PlaybookDeps): Handler {
       const journal = await openJournal(context, "playbook");
       if (journal.asks) return waitForWord(context, "playbook");
       const outputs = new Map<string, unknown>();
+      const size = { characters: 0 };
       for (const [position, step] of todo.steps.entries()) {
         if (context.signal.aborted) return endCut(context, step.id);
         const { accountId, role } = todo;
-        const outcome = await doStep(deps, context, { step, position, outputs, accountId, role, journal });
+        const outcome = await doStep(deps, context, { step, position, outputs, accountId, role, journal, size });
         if (outcome === "lostClaim" || outcome === "handBack") return outcome;
         if (outcome === "asks") return waitForWord(context, "playbook");
         if (outcome.kind !== "finished") return endAtStep(context, step, outcome);
         outputs.set(step.id, outcome.output);
+        size.characters += charactersOf(outcome.output);
       }
       return context.end((sql) => endPlaybookRun(sql, context, { state: "done", message: null, atStep: null }));
     },
@@ -60,19 +65,23 @@ interface StepWork {
   readonly accountId: string;
   readonly role: Role;
   readonly journal: Journal;
+  /** Of the inputs and outputs so far. */
+  readonly size: { characters: number };
 }
+
+const charactersOf = (value: unknown): number => JSON.stringify(value)?.length ?? 0;
 
 async function doStep(
   deps: PlaybookDeps,
   context: JobContext,
-  { step, position, outputs, accountId, role, journal }: StepWork,
+  { step, position, outputs, accountId, role, journal, size }: StepWork,
 ): Promise<Outcome | "lostClaim" | "handBack" | "asks"> {
   const found = journal.at(position);
   if (found !== null && actOn(found) === "replay") {
     if (found.state === "finished") return { kind: "finished", output: found.output };
     return { kind: "failed", reason: found.message ?? "The tool failed.", output: found.output };
   }
-  const filled = fillReferences(step.input, outputs);
+  const filled = filledWithin(step, outputs, size);
   const input = filled.ok ? filled.input : step.input;
   const effect = effectOf(step.tool, input, step.effect ?? null);
   const wrong = filled.ok ? checkInput(step.tool, input)[0] : undefined;
@@ -96,6 +105,15 @@ async function doStep(
     ...(outcome.kind === "finished" ? {} : { message: outcome.reason }),
   });
   return marked ? outcome : "lostClaim";
+}
+
+function filledWithin(step: PlaybookStep, outputs: StepWork["outputs"], size: StepWork["size"]) {
+  const filled = fillReferences(step.input, outputs);
+  if (!filled.ok) return filled;
+  size.characters += charactersOf(filled.input);
+  if (size.characters <= RUN_CHARACTERS) return filled;
+  const reason = `The inputs and outputs of a run may hold ${RUN_CHARACTERS} characters together, and these are more`;
+  return { ok: false, reason } as const;
 }
 
 function endAtStep(

@@ -51,7 +51,9 @@ export async function sendHttp(input: HttpInput, call: ActingCall, { clock, reac
   if (isIP(host) !== 0 && !reach.allows(host, port, host)) {
     return { kind: "failed", reason: `${notAllowed(host, port)}.` };
   }
-  const own = Object.keys(input.headers ?? {}).find((name) => OWN_HEADERS.has(name.trim().toLowerCase()));
+  // Some servers read `_` in a header's name as `-`.
+  const plain = (name: string) => name.trim().toLowerCase().replaceAll("_", "-");
+  const own = Object.keys(input.headers ?? {}).find((name) => OWN_HEADERS.has(plain(name)));
   if (own !== undefined) return { kind: "failed", reason: `The header ${own} cannot be set by a playbook.` };
   const isText = typeof input.body === "string";
   const payload =

@@ -8,7 +8,17 @@ import { Failure } from "./parts/failure.tsx";
 import { useResource } from "./resource.ts";
 import { t } from "./text/text.ts";
 
-const HELD = ["storedBytes", "turns", "uploads", "uploadBytes", "attachments"] as const;
+const HELD = [
+  "storedBytes",
+  "conversations",
+  "playbooks",
+  "turns",
+  "runs",
+  "recordings",
+  "uploads",
+  "uploadBytes",
+  "attachments",
+] as const;
 
 export function AccountDialog({ onClose }: { readonly onClose: () => void }): VNode {
   const { value, failed } = useResource<OwnUsage>("/api/account/usage", { pollMs: 10_000 });

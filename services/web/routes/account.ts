@@ -26,7 +26,10 @@ export const accountRoutes: Routes = (app, deps) => {
 
   app.get(
     "/api/account/export",
-    { schema: { summary: "All one has here, as a tar file: JSON lines, attached files, recordings", tags } },
+    {
+      config: { isLong: true },
+      schema: { summary: "All one has here, as a tar file: JSON lines, attached files, recordings", tags },
+    },
     async (request, reply) => {
       const account = accountOf(request);
       if (exporting.has(account.id)) throw failure("export.running");

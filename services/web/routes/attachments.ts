@@ -50,6 +50,7 @@ export const attachmentRoutes: Routes = (app, deps) => {
     scope.post(
       "/api/attachments",
       {
+        config: { isLong: true },
         schema: {
           summary: "Attach a file to the next question: the body is the file, text of at most 1 MiB",
           description:

@@ -92,6 +92,7 @@ export const batchRoutes: Routes = (app, deps) => {
   app.get(
     "/api/batches/:id/events",
     {
+      config: { isLong: true },
       schema: {
         summary: "Event stream: the batch's state whenever it moved, `end` at last; Last-Event-ID resumes",
         tags,

@@ -24,6 +24,7 @@ import {
 } from "../../db/conversations.ts";
 import { stopRow } from "../../db/stops.ts";
 import { listTurns, queuePosition } from "../../db/turns.ts";
+import { holdToLimits } from "../account-limits.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
 import { accountOf } from "../sessions.ts";
@@ -80,6 +81,7 @@ export const conversationRoutes: Routes = (app, deps) => {
       const made = { id, title, pinnedAt: null, archivedAt: null, createdAt: now, updatedAt: now };
       return onceOnly(deps, request, conversationJson(made), async (sql) => {
         await insertConversation(sql, { id, accountId: accountOf(request).id, title });
+        await holdToLimits(sql, accountOf(request).id, deps.config.limits, ["conversations"]);
       });
     },
   );

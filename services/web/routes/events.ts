@@ -12,6 +12,7 @@ export const eventRoutes: Routes = (app, deps) => {
   app.get(
     "/api/events",
     {
+      config: { isLong: true },
       schema: {
         summary: "Event stream of everything of one's own; Last-Event-ID resumes",
         description:

@@ -30,8 +30,15 @@ export function readPage(query: { readonly limit?: string; readonly next?: strin
 
 export const beforeOf = (after: Page["after"]) => (after === null ? null : { cursor: after[0], id: after[1] });
 
+interface PageRow {
+  readonly cursor: string;
+  readonly id: string;
+  /** The rows before it fill a page already: it is on the next one. */
+  readonly isOver?: boolean;
+}
+
 /** One page of a list by cursor, newest first: one row more than asked for tells whether there is a next one. */
-export async function onePage<Row extends { readonly cursor: string; readonly id: string }, Json>(
+export async function onePage<Row extends PageRow, Json>(
   query: { readonly limit?: string; readonly next?: string },
   list: (page: {
     readonly before: { readonly cursor: string; readonly id: string } | null;
@@ -42,7 +49,8 @@ export async function onePage<Row extends { readonly cursor: string; readonly id
   const page = readPage(query);
   const before = beforeOf(page.after);
   const rows = await list({ before, limit: page.limit + 1 });
-  const items = rows.slice(0, page.limit);
+  const over = rows.findIndex(({ isOver }) => isOver);
+  const items = rows.slice(0, over === -1 ? page.limit : Math.min(over, page.limit));
   const last = items.at(-1);
-  return { items: items.map(show), next: rows.length > page.limit && last ? cursorOf(last.cursor, last.id) : null };
+  return { items: items.map(show), next: rows.length > items.length && last ? cursorOf(last.cursor, last.id) : null };
 }

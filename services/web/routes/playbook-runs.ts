@@ -83,6 +83,7 @@ export const playbookRunRoutes: Routes = (app, deps) => {
   app.get(
     "/api/playbook-runs/:id/events",
     {
+      config: { isLong: true },
       schema: {
         summary: "Event stream: the run whenever it moved, `end` at last; Last-Event-ID resumes",
         tags,
@@ -95,6 +96,7 @@ export const playbookRunRoutes: Routes = (app, deps) => {
       await deps.streams.open(request, reply, {
         channel: "owl_observe",
         payload: `playbook:${id}`,
+        shared: true,
         pollMs: 5_000,
         async read(lastId) {
           const row = await findPlaybookRun(deps.db, id, accountId);

@@ -14,6 +14,7 @@ import {
   listPlaybooks,
   type PlaybookRow,
 } from "../../db/playbooks.ts";
+import { holdToLimits } from "../account-limits.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
 import { accountOf } from "../sessions.ts";
@@ -90,9 +91,11 @@ export const playbookRoutes: Routes = (app, deps) => {
       const id = deps.random.uuid();
       const at = new Date(deps.clock.now());
       const made = playbookJson({ id, ...written, createdAt: at, updatedAt: at, lastRun: null, cursor: "" });
-      return onceOnly(deps, request, made, (sql) =>
-        insertPlaybook(sql, { id, accountId: accountOf(request).id, ...written }),
-      );
+      const accountId = accountOf(request).id;
+      return onceOnly(deps, request, made, async (sql) => {
+        await insertPlaybook(sql, { id, accountId, ...written });
+        await holdToLimits(sql, accountId, deps.config.limits, ["playbooks"]);
+      });
     },
   );
 
@@ -149,6 +152,7 @@ export const playbookRoutes: Routes = (app, deps) => {
           lost,
           queueJob,
         });
+        await holdToLimits(sql, accountId, deps.config.limits, ["runs"]);
         await deps.queue.enqueue(sql, "playbook", { id, queueJob, format });
       });
     },

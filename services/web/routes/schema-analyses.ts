@@ -100,13 +100,17 @@ export const schemaAnalysisRoutes: Routes = (app, deps) => {
 
   app.get(
     "/api/schema-analyses/:id/events",
-    { schema: { summary: "Event stream: the analysis whenever it moved, `end` at last", tags, params: withId } },
+    {
+      config: { isLong: true },
+      schema: { summary: "Event stream: the analysis whenever it moved, `end` at last", tags, params: withId },
+    },
     async (request, reply) => {
       const accountId = accountOf(request).id;
       const { id } = await find(request.params.id, accountId);
       await deps.streams.open(request, reply, {
         channel: "owl_observe",
         payload: `schema-analysis:${id}`,
+        shared: true,
         pollMs: 5_000,
         async read(lastId) {
           const row = await findSchemaAnalysis(deps.db, id, accountId);

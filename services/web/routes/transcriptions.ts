@@ -27,6 +27,7 @@ import {
 import { findUpload } from "../../db/uploads.ts";
 import { resolveInside } from "../../media/archive.ts";
 import { recordingType } from "../../media/recording-type.ts";
+import { holdToLimits } from "../account-limits.ts";
 import type { Routes, WebDeps } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
 import { transcribeAgain } from "../job-requests.ts";
@@ -128,6 +129,7 @@ export const transcriptionRoutes: Routes = (app, deps) => {
         const { language } = request.body;
         const options = language === undefined ? {} : { language };
         await insertTranscription(sql, { id, accountId, ...source, options, queueJob });
+        await holdToLimits(sql, accountId, deps.config.limits, ["recordings"]);
         await deps.queue.enqueue(sql, "transcription", { id, queueJob });
       });
     },
@@ -161,6 +163,7 @@ export const transcriptionRoutes: Routes = (app, deps) => {
   app.get(
     "/api/transcriptions/:id/events",
     {
+      config: { isLong: true },
       schema: {
         summary: "Event stream: segments as they end, state, `end` at last; Last-Event-ID resumes",
         tags,
@@ -173,6 +176,7 @@ export const transcriptionRoutes: Routes = (app, deps) => {
       await deps.streams.open(request, reply, {
         channel: "owl_observe",
         payload: `transcription:${id}`,
+        shared: true,
         pollMs: 5_000,
         read: (lastId) => eventsAfter(deps.db, id, accountId, lastId),
       });
@@ -202,7 +206,7 @@ export const transcriptionRoutes: Routes = (app, deps) => {
 
   app.get(
     "/api/transcriptions/:id/media",
-    { schema: { summary: "The recording, with range requests", tags, params: withId } },
+    { config: { isLong: true }, schema: { summary: "The recording, with range requests", tags, params: withId } },
     async (request, reply) => {
       const row = await find(request.params.id, accountOf(request).id);
       const path =

@@ -115,6 +115,7 @@ export const turnRoutes: Routes = (app, deps) => {
   app.get(
     "/api/turns/:id/events",
     {
+      config: { isLong: true },
       schema: {
         summary: "Event stream: delta, tool, state, end; Last-Event-ID resumes",
         tags,

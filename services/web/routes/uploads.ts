@@ -106,6 +106,7 @@ export const uploadRoutes: Routes = (app, deps) => {
     scope.post(
       "/api/uploads",
       {
+        config: { isLong: true },
         schema: {
           summary: "Upload a recording (the body, or a form's file), or begin a resumable upload with {name, bytes}",
           tags,
@@ -118,7 +119,9 @@ export const uploadRoutes: Routes = (app, deps) => {
         const { body } = request;
         if (body !== null && "name" in body) return begin(body, accountOf(request).id, reply);
         if (request.isMultipart()) {
-          const part = await request.file();
+          const part = await request.file().catch((cause: unknown) => {
+            throw failure("upload.invalid#form", {}, { cause });
+          });
           if (!part) throw failure("upload.invalid#form");
           return uploadJson(await whole(request, part.filename, part.file));
         }
@@ -166,6 +169,7 @@ export const uploadRoutes: Routes = (app, deps) => {
     scope.patch(
       "/api/uploads/:id",
       {
+        config: { isLong: true },
         schema: {
           summary: "Go on from Upload-Offset; 409 tells the real offset",
           tags,

@@ -8,7 +8,17 @@ import { wavBytes } from "../../support/recordings.ts";
 import { createWebClient, type Services, startServices, until, type WebClient } from "../../support/services.ts";
 
 const MIB = 2 ** 20;
-const limits = { turns: 5, uploads: 3, uploadBytes: 10 * MIB, attachments: 4, eventStreams: 2, storedBytes: 20 * MIB };
+const limits = {
+  turns: 5,
+  runs: 3,
+  conversations: 50,
+  playbooks: 4,
+  uploads: 3,
+  uploadBytes: 10 * MIB,
+  attachments: 4,
+  eventStreams: 2,
+  storedBytes: 20 * MIB,
+};
 let services: Services;
 let socket: string;
 let admin: WebClient;
@@ -65,6 +75,26 @@ test("questions in line: as many as the limit of twenty at once, also over two w
   expect((await ask(free)).status).toBe(202);
   expect((await ask(free)).body.code).toMatch(/^(turn\.running|limit\.turns)$/);
   expect(await usageOf("mina")).toMatchObject({ turns: 5 });
+});
+
+test("playbooks, runs in line and conversations have an end; large playbooks are told in pages", async () => {
+  const pia = await member("pia");
+  const values = Array(9).fill("x".repeat(100_000));
+  const written = {
+    name: "a",
+    steps: [{ id: "a", tool: "sql", input: { dataSource: "demo", sql: "SELECT 1", values } }],
+  };
+  const playbooks = await together(6, () => pia.call("POST", "/api/playbooks", written));
+  expect(statuses(playbooks)).toEqual([201, 201, 201, 201, 429, 429]);
+  const first = (await pia.call("GET", "/api/playbooks?limit=200")).body;
+  expect(first.items).toHaveLength(3);
+  const rest = (await pia.call("GET", `/api/playbooks?limit=200&next=${first.next}`)).body;
+  expect(rest).toMatchObject({ items: [{ steps: written.steps }], next: null });
+  const run = () => pia.call("POST", `/api/playbooks/${first.items[0].id}/runs`);
+  expect(statuses(await together(5, run))).toEqual([202, 202, 202, 429, 429]);
+  const conversations = await together(52, () => pia.call("POST", "/api/conversations", {}));
+  expect(statuses(conversations)).toEqual([...Array(50).fill(201), 429, 429]);
+  expect(await usageOf("pia")).toMatchObject({ playbooks: 4, runs: 3, conversations: 50 });
 });
 
 test("uploads that are not complete: their number and their announced bytes, of many that begin at once", async () => {

@@ -60,6 +60,22 @@ export const words = {
     `You have ${limit} questions waiting or running already. Wait for an answer, or stop one.`,
     `이미 질문 ${limit}개가 대기 중이거나 진행 중입니다. 답변을 기다리거나 하나를 중지해주세요.`,
   ],
+  "limit.runs": ({ limit }: With<"limit">) => [
+    `You have ${limit} playbook runs and analyses in line already. Wait, or stop some of them.`,
+    `대기 중인 플레이북 실행과 분석이 이미 ${limit}개입니다. 기다리거나 일부를 중지해주세요.`,
+  ],
+  "limit.recordings": ({ limit }: With<"limit">) => [
+    `At most ${limit} of your recordings may be in line. Wait, or cancel some of them.`,
+    `대기 중인 녹음은 ${limit}개까지입니다. 기다리거나 일부를 취소해주세요.`,
+  ],
+  "limit.conversations": ({ limit }: With<"limit">) => [
+    `You have ${limit} conversations already. Delete some of them.`,
+    `대화가 이미 ${limit}개 있습니다. 일부를 삭제해주세요.`,
+  ],
+  "limit.playbooks": ({ limit }: With<"limit">) => [
+    `You have ${limit} playbooks already. Delete some of them.`,
+    `플레이북이 이미 ${limit}개 있습니다. 일부를 삭제해주세요.`,
+  ],
   "limit.uploads": ({ limit }: With<"limit">) => [
     `You have ${limit} uploads that are not complete. Complete or delete one of them.`,
     `끝나지 않은 업로드가 ${limit}개 있습니다. 하나를 마치거나 삭제해주세요.`,
@@ -83,6 +99,10 @@ export const words = {
   "limit.schedules": ({ limit }: With<"limit">) => [
     `You have ${limit} schedules already. Delete one that is no longer needed.`,
     `이미 예약이 ${limit}개 있습니다. 필요 없는 것을 삭제해주세요.`,
+  ],
+  "limit.requests": [
+    "Too many of your requests are waiting already. Try again in a moment.",
+    "처리를 기다리는 요청이 너무 많습니다. 잠시 후 다시 시도해주세요.",
   ],
   "limit.searches": ({ limit }: With<"limit">) => [
     `${limit} of your searches are under way. Wait until one has ended.`,
@@ -108,6 +128,10 @@ export const words = {
   "usage.limit": ["At most", "한도"],
   "usage.storedBytes": ["Recordings and attached files", "녹음과 첨부 파일"],
   "usage.turns": ["Questions in line", "대기 중인 질문"],
+  "usage.runs": ["Playbook runs and analyses in line", "대기 중인 플레이북 실행과 분석"],
+  "usage.recordings": ["Recordings in line", "대기 중인 녹음"],
+  "usage.conversations": ["Conversations", "대화"],
+  "usage.playbooks": ["Playbooks", "플레이북"],
   "usage.uploads": ["Uploads under way", "진행 중인 업로드"],
   "usage.uploadBytes": ["Announced for them", "예정된 업로드 크기"],
   "usage.attachments": ["Files not sent yet", "아직 보내지 않은 파일"],

@@ -78,6 +78,22 @@ describe("filling references", () => {
     expect(fillReferences({ text }, outputs)).toMatchObject({ ok: false });
   });
 
+  test("an output named often enough to fill a worker's memory is refused, and put together no further", () => {
+    const large = new Map<string, unknown>([["a", { rows: "x".repeat(250_000) }]]);
+    const whole = { fields: Array.from({ length: 100 }, () => "${steps.a.output}") };
+    for (const input of [{ text: "${steps.a.output}".repeat(5_000) }, whole]) {
+      expect(fillReferences(input, large)).toMatchObject({ ok: false, reason: expect.stringContaining("4194304") });
+    }
+    expect(fillReferences({ text: "${steps.a.output.rows}".repeat(16) }, large)).toMatchObject({ ok: true });
+  });
+
+  test("what is told of a wrong field does not repeat a name of a megabyte for each of its problems", () => {
+    const input = { url: "https://example.com/", body: { ["k".repeat(900_000)]: Array(100).fill("${x}") } };
+    const problems = checkPlaybook({ name: "x", steps: [{ id: "a", tool: "http", input }] });
+    expect(problems).toHaveLength(100);
+    expect(JSON.stringify(problems).length).toBeLessThan(50_000);
+  });
+
   test("a value that looks like a reference is not filled again", () => {
     const sly = new Map<string, unknown>([["a", "${steps.a.output}"]]);
     expect(fillReferences({ t: "<${steps.a.output}>" }, sly)).toEqual({

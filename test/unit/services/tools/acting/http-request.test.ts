@@ -40,7 +40,7 @@ test.each(["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1
   },
 );
 
-test.each(["Transfer-Encoding", "content-length", "Host", "connection", "Upgrade", "te"])(
+test.each(["Transfer-Encoding", "transfer_encoding", "content-length", "Host", "connection", "Upgrade", "te"])(
   "the header %s is not a playbook's to set",
   async (name) => {
     const outcome = await send({ url: `http://127.0.0.1:${port}/`, headers: { [name]: "x" } }, ["127.0.0.1"]);

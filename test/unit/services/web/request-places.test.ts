@@ -1,0 +1,57 @@
+import fastify, { type FastifyInstance } from "fastify";
+import { afterEach, expect, test } from "vitest";
+import { holdPlaces } from "../../../../services/web/request-places.ts";
+
+let app: FastifyInstance;
+afterEach(() => app.close());
+
+/** Requests name their account; each stays until `go`. */
+function appWithSlowRoute(max: number) {
+  const begun: string[] = [];
+  const { promise, resolve: go } = Promise.withResolvers<void>();
+  app = fastify();
+  app.decorateRequest("account", null);
+  app.addHook("onRequest", async (request) => {
+    const name = String(request.headers.name);
+    request.account = { id: name, name, role: "member", initialPassword: false };
+  });
+  holdPlaces(app, { db: { counts: () => ({ max, total: 0, idle: 0, waiting: 0 }) } as never });
+  for (const [url, isLong] of [
+    ["/work", undefined],
+    ["/stream", true],
+  ] as const) {
+    app.get(url, { config: { isLong } }, async (request) => {
+      begun.push(`${request.account?.name} ${url}`);
+      await promise;
+      return "done";
+    });
+  }
+  const ask = (name: string, url = "/work") => app.inject({ url, headers: { name } });
+  return { begun, go, ask };
+}
+
+const countOf = (begun: readonly string[], one: string) => begun.filter((name) => name === one).length;
+
+test("an account's requests have eight places, what takes long besides; another one's do not wait for them", async () => {
+  const { begun, go, ask } = appWithSlowRoute(16);
+  const many = Array.from({ length: 30 }, () => ask("mina"));
+  const streams = Array.from({ length: 10 }, () => ask("mina", "/stream"));
+  const other = ask("jun");
+  await expect.poll(() => countOf(begun, "jun /work"), { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => countOf(begun, "mina /stream"), { timeout: 20_000 }).toBe(10);
+  expect(countOf(begun, "mina /work")).toBe(8);
+  go();
+  for (const { statusCode } of await Promise.all([...many, ...streams, other])) expect(statusCode).toBe(200);
+  expect(countOf(begun, "mina /work")).toBe(30);
+});
+
+test("no account has more than half of a small pool, and past five hundred in line it is refused", async () => {
+  const { begun, go, ask } = appWithSlowRoute(4);
+  const many = Array.from({ length: 503 }, () => ask("mina"));
+  const refused = await Promise.race(many);
+  expect(refused.json()).toMatchObject({ code: "limit.requests" });
+  expect(countOf(begun, "mina /work")).toBe(2);
+  go();
+  const statuses = (await Promise.all(many)).map(({ statusCode }) => statusCode);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(502);
+});
