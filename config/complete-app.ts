@@ -1,7 +1,7 @@
 // The sections of owl.yaml that only the bundled application reads -> AppConfig, its defaults filled in.
 
 import { resolve } from "node:path";
-import type { AppConfig } from "./config.ts";
+import type { AppConfig, ModelConfig } from "./config.ts";
 import { DEFAULTS } from "./defaults.ts";
 import type { ConfigPath } from "./positions.ts";
 import type { OwlYaml } from "./schema.ts";
@@ -30,7 +30,9 @@ type Shared = Pick<
 
 /** What the bundled processes are told; what is wrong goes to `read.say`. */
 export function completeApp(raw: OwlYaml, read: Reading, shared: Shared): AppConfig {
-  const { model, transcription } = raw;
+  const { transcription } = raw;
+  const listed = (raw.models ?? []).map((one, index) => ({ ...one, path: ["models", index] as ConfigPath }));
+  const all = [...(raw.model === undefined ? [] : [{ ...raw.model, path: ["model"] as ConfigPath }]), ...listed];
   const { say, secret, url, folder } = read;
   const command = transcription?.command ?? null;
   if (transcription?.engine === "command" && command === null) {
@@ -42,20 +44,26 @@ export function completeApp(raw: OwlYaml, read: Reading, shared: Shared): AppCon
   if (command !== null && !command.some((word) => word.includes("{file}"))) {
     say(["transcription", "command"], 'transcription.command: one argument must hold "{file}", the recording\'s path');
   }
-  const baseUrl = transcription?.baseUrl ?? model?.baseUrl ?? null;
+  const baseUrl = transcription?.baseUrl ?? all[0]?.baseUrl ?? null;
   if (transcription?.engine === "openai" && baseUrl === null) {
     say(
       ["transcription", "engine"],
       "transcription.engine is openai, so transcription.baseUrl (or model.baseUrl) is needed",
     );
   }
-  for (const [path, text] of [
-    [["model", "baseUrl"], model?.baseUrl],
-    [["transcription", "baseUrl"], transcription?.baseUrl],
-  ] as const) {
-    if (text !== undefined) url(path, text, ["http", "https"]);
-  }
-  const apiKey = model?.apiKey === undefined ? null : secret(["model", "apiKey"], model.apiKey);
+  if (transcription?.baseUrl !== undefined) url(["transcription", "baseUrl"], transcription.baseUrl, ["http", "https"]);
+  const models = all.map(({ path, price, ...one }, index): ModelConfig => {
+    url([...path, "baseUrl"], one.baseUrl, ["http", "https"]);
+    const first = all.findIndex(({ name }) => name === one.name);
+    if (first < index) say([...path, "name"], `two models are called ${one.name}: each needs a name of its own`);
+    return {
+      baseUrl: secret([...path, "baseUrl"], one.baseUrl),
+      apiKey: one.apiKey === undefined ? null : secret([...path, "apiKey"], one.apiKey),
+      name: one.name,
+      ...(price === undefined ? {} : { price }),
+    };
+  });
+  const apiKey = models[0]?.apiKey ?? null;
   return {
     ...shared,
     web: { pool: raw.web?.pool ?? DEFAULTS.pool },
@@ -64,8 +72,9 @@ export function completeApp(raw: OwlYaml, read: Reading, shared: Shared): AppCon
       concurrency: { ...DEFAULTS.concurrency, ...raw.worker?.concurrency },
       accountShare: raw.worker?.accountShare ?? DEFAULTS.accountShare,
     },
-    model:
-      model === undefined ? null : { baseUrl: secret(["model", "baseUrl"], model.baseUrl), apiKey, name: model.name },
+    model: models[0] ?? null,
+    models: models.slice(1),
+    budget: { monthly: raw.budget?.monthly ?? null },
     transcription: {
       engine: transcription?.engine ?? (command === null ? "auto" : "command"),
       command,

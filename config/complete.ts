@@ -262,6 +262,8 @@ function checkOwn(raw: OwlYaml, context: CompleteContext): void {
     "web",
     "worker",
     "model",
+    "models",
+    "budget",
     "transcription",
     "archive",
     "dataSources",

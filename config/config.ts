@@ -304,6 +304,18 @@ export interface AccountLimits {
   readonly statementsPerMinute: number;
 }
 
+export interface ModelConfig {
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  readonly name: string;
+  /** Of a million tokens it is given and of a million it says; absent: they are not counted. */
+  readonly price?: { readonly input: number; readonly output: number };
+}
+
+/** Every model that may answer, the usual one first. */
+export const modelsOf = (app: Pick<AppConfig, "model" | "models">): readonly ModelConfig[] =>
+  app.model === null ? [] : [app.model, ...app.models];
+
 /** What the bundled web and worker get, as JSON through a descriptor (config/handed-config.ts). */
 export interface AppConfig {
   readonly language: Language;
@@ -320,7 +332,12 @@ export interface AppConfig {
     /** Of a worker's places for one kind, the part one account may hold at a time (at least one place). */
     readonly accountShare: number;
   };
-  readonly model: { readonly baseUrl: string; readonly apiKey: string | null; readonly name: string } | null;
+  /** What answers where nothing else is chosen; null: the built-in responder. */
+  readonly model: ModelConfig | null;
+  /** What may be chosen beside it. */
+  readonly models: readonly ModelConfig[];
+  /** What the turns of one account may cost a month, in the unit of the models' prices; null: anything. */
+  readonly budget: { readonly monthly: number | null };
   readonly transcription: {
     readonly engine: "openai" | "command" | "auto";
     readonly command: readonly string[] | null;

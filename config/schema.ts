@@ -76,6 +76,17 @@ const settings = z.record(
   ),
 );
 
+const amount = leaf("a number from 0", { type: "number", minimum: 0 }, (raw) =>
+  typeof raw === "number" && raw >= 0 && Number.isFinite(raw) ? { value: raw } : null,
+);
+
+const model = z.strictObject({
+  baseUrl: text("an http(s) URL"),
+  apiKey: secretLeaf(SECRET).optional(),
+  name: text("the model's name"),
+  price: z.strictObject({ input: amount, output: amount }).optional(),
+});
+
 const surge = leaf<"auto" | number>("auto or a whole number from 1 to 100", { type: ["string", "integer"] }, (raw) =>
   raw === "auto" || (typeof raw === "number" && Number.isInteger(raw) && raw >= 1 && raw <= 100)
     ? { value: raw as "auto" | number }
@@ -245,11 +256,9 @@ export const owlYaml = z
       .strictObject({ replicas: whole(0, 1_000), pool: whole(1, 10_000), memory, concurrency, accountShare: share })
       .partial(),
     services: z.record(z.string(), service),
-    model: z.strictObject({
-      baseUrl: text("an http(s) URL"),
-      apiKey: secretLeaf(SECRET).optional(),
-      name: text("the model's name"),
-    }),
+    model,
+    models: z.array(model),
+    budget: z.strictObject({ monthly: amount }).partial(),
     transcription: z
       .strictObject({
         engine: oneOf(["openai", "command"]),

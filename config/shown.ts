@@ -1,6 +1,6 @@
 // The configuration as it may be shown (`owlctl config show`, GET /v1/config): every secret is "***".
 
-import type { AppConfig, Config, NotifyConfig, ServiceConfig } from "./config.ts";
+import type { AppConfig, Config, ModelConfig, NotifyConfig, ServiceConfig } from "./config.ts";
 import { isSecretName, maskUrl } from "./secrets.ts";
 
 const HIDDEN = "***";
@@ -40,10 +40,8 @@ function shownApp(app: AppConfig): Record<string, unknown> {
   return {
     ...app,
     databaseUrl: app.databaseUrl === null ? null : maskUrl(app.databaseUrl),
-    model:
-      app.model === null
-        ? null
-        : { ...app.model, baseUrl: withoutPassword(app.model.baseUrl), apiKey: hidden(app.model.apiKey) },
+    model: app.model === null ? null : shownModel(app.model),
+    models: app.models.map(shownModel),
     transcription: { ...app.transcription, apiKey: hidden(app.transcription.apiKey) },
     dataSources: Object.fromEntries(
       Object.entries(app.dataSources).map(([name, { url }]) => [name, { url: maskUrl(url) }]),
@@ -51,6 +49,12 @@ function shownApp(app: AppConfig): Record<string, unknown> {
     mail: app.mail === null ? null : { ...app.mail, smtp: maskUrl(app.mail.smtp) },
   };
 }
+
+const shownModel = (model: ModelConfig) => ({
+  ...model,
+  baseUrl: withoutPassword(model.baseUrl),
+  apiKey: hidden(model.apiKey),
+});
 
 function hidden(value: string | null): string | null {
   return value === null ? null : HIDDEN;

@@ -23,6 +23,8 @@ interface Instance {
 
 /** Keys that an older owld does not tell. */
 const SINCE = {
+  models: [],
+  budget: { monthly: null },
   retention: DEFAULTS.retention,
   limits: DEFAULTS.accountLimits,
   tools: { http: { allow: [] }, approval: [], approvalOf: "everyone", approvers: "owner" },

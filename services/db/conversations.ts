@@ -7,6 +7,8 @@ import type { Sql } from "./pool.ts";
 export interface ConversationRow {
   readonly id: string;
   readonly title: string;
+  /** The model it chose; null: the usual one. */
+  readonly model: string | null;
   readonly pinnedAt: Date | null;
   readonly archivedAt: Date | null;
   readonly createdAt: Date;
@@ -20,7 +22,7 @@ export interface ConversationListRow extends ConversationRow {
   readonly cursor: string;
 }
 
-const COLUMNS = `c.id, c.title, c.pinned_at AS "pinnedAt", c.archived_at AS "archivedAt",
+const COLUMNS = `c.id, c.title, c.model, c.pinned_at AS "pinnedAt", c.archived_at AS "archivedAt",
   c.created_at AS "createdAt", c.updated_at AS "updatedAt"`;
 
 export async function findConversation(sql: Sql, id: string, accountId: string): Promise<ConversationRow | null> {
@@ -33,11 +35,11 @@ export async function findConversation(sql: Sql, id: string, accountId: string):
 
 export async function insertConversation(
   sql: Sql,
-  conversation: { id: string; accountId: string; title: string },
+  conversation: { id: string; accountId: string; title: string; model?: string | null },
 ): Promise<ConversationRow> {
   const { rows } = await sql.query<ConversationRow>(
-    `INSERT INTO owl.conversation AS c (id, account_id, title) VALUES ($1, $2, $3) RETURNING ${COLUMNS}`,
-    [conversation.id, conversation.accountId, conversation.title],
+    `INSERT INTO owl.conversation AS c (id, account_id, title, model) VALUES ($1, $2, $3, $4) RETURNING ${COLUMNS}`,
+    [conversation.id, conversation.accountId, conversation.title, conversation.model ?? null],
   );
   return rows[0] as ConversationRow;
 }
@@ -74,6 +76,7 @@ interface ConversationChange {
   readonly title?: string;
   readonly pinned?: boolean;
   readonly archived?: boolean;
+  readonly model?: string | null;
   /** A turn of it that is to be shown. */
   readonly shows?: string;
 }
@@ -90,11 +93,21 @@ export async function changeConversation(
        title = coalesce($3, title),
        pinned_at = CASE WHEN $4::boolean IS NULL THEN pinned_at WHEN $4 THEN coalesce(pinned_at, clock_timestamp()) END,
        archived_at = CASE WHEN $5::boolean IS NULL THEN archived_at WHEN $5 THEN coalesce(archived_at, clock_timestamp()) END,
-       leaf_id = CASE WHEN $6::uuid IS NULL THEN leaf_id ELSE owl.turn_leaf($1, $6) END
+       leaf_id = CASE WHEN $6::uuid IS NULL THEN leaf_id ELSE owl.turn_leaf($1, $6) END,
+       model = CASE WHEN $7 THEN $8 ELSE model END
      WHERE c.id = $1 AND c.account_id = $2 AND c.deleted_at IS NULL
        AND ($6::uuid IS NULL OR EXISTS (SELECT 1 FROM owl.turn t WHERE t.id = $6 AND t.conversation_id = $1))
      RETURNING ${COLUMNS}`,
-    [id, accountId, change.title ?? null, change.pinned ?? null, change.archived ?? null, change.shows ?? null],
+    [
+      id,
+      accountId,
+      change.title ?? null,
+      change.pinned ?? null,
+      change.archived ?? null,
+      change.shows ?? null,
+      change.model !== undefined,
+      change.model ?? null,
+    ],
   );
   if (rows[0]) await tellChanged(sql, id);
   return rows[0] ?? null;

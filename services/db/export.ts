@@ -18,7 +18,7 @@ const EXPORTED = {
   conversations: {
     from: "owl.conversation x WHERE x.account_id = $1 AND x.deleted_at IS NULL",
     at: "x.updated_at",
-    columns: "x.id, x.title, x.pinned_at, x.archived_at, x.created_at, x.updated_at",
+    columns: "x.id, x.title, x.model, x.pinned_at, x.archived_at, x.created_at, x.updated_at",
   },
   transcriptions: {
     from: "owl.transcription x WHERE x.account_id = $1",
@@ -70,7 +70,7 @@ const EXPORTED = {
 const TURNS: Exported = {
   from: "owl.turn x WHERE x.account_id = $1 AND x.conversation_id = $2::uuid",
   at: "x.created_at",
-  columns: `x.id, x.conversation_id, owl.turn_parent(x.id) AS follows, x.text, x.state, x.answer, x.message, x.created_at, x.ended_at,
+  columns: `x.id, x.conversation_id, owl.turn_parent(x.id) AS follows, x.text, x.model, x.state, x.answer, x.message, x.created_at, x.ended_at,
     (SELECT coalesce(jsonb_agg(jsonb_build_object('id', a.id, 'name', a.name) ORDER BY a.position), '[]')
        FROM owl.attachment a WHERE a.turn_id = x.id) AS attachments`,
 };

@@ -26,8 +26,8 @@ export async function forkTurn(
   queue: Pick<JobQueue, "enqueueWithin">,
   fork: Fork,
 ): Promise<"accepted" | "full"> {
-  const { rows } = await sql.query<{ text: string; title: string; hasEnded: boolean }>(
-    `SELECT t.text, c.title, t.ended_at IS NOT NULL AS "hasEnded"
+  const { rows } = await sql.query<{ text: string; title: string; model: string | null; hasEnded: boolean }>(
+    `SELECT t.text, c.title, t.model, t.ended_at IS NOT NULL AS "hasEnded"
        FROM owl.turn t JOIN owl.conversation c ON c.id = t.conversation_id AND c.deleted_at IS NULL
       WHERE t.id = $1 AND t.account_id = $2`,
     [fork.of, fork.accountId],
@@ -36,7 +36,7 @@ export async function forkTurn(
   if (source === undefined) throw failure("turn.notFound");
   if (!source.hasEnded) throw failure("turn.running");
   const { conversationId, accountId, id } = fork;
-  await insertConversation(sql, { id: conversationId, accountId, title: source.title });
+  await insertConversation(sql, { id: conversationId, accountId, title: source.title, model: source.model });
   await sql.query(COPY_HISTORY, [fork.of, conversationId]);
   const steps = await sql.query<{ one: number }>(`SELECT 1 AS one ${KEPT_STEPS} LIMIT 1`, [fork.of, fork.n]);
   const begun = steps.rows.length > 0;

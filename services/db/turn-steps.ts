@@ -2,6 +2,7 @@
 
 import type { JournalState, StepKind } from "../core/journal.ts";
 import type { Sql } from "./pool.ts";
+import type { Used } from "./spending.ts";
 
 interface TakenStep {
   readonly n: number;
@@ -20,13 +21,15 @@ interface TakenStep {
 interface Receipt {
   readonly attempts: number;
   readonly losses: number;
+  readonly used: Used | null;
   readonly steps: readonly TakenStep[];
 }
 
 /** The turn's steps in order; null when it is not that account's. */
 export async function findReceipt(sql: Sql, id: string, accountId: string): Promise<Receipt | null> {
   const { rows } = await sql.query<Receipt>(
-    `SELECT greatest(t.attempt - k.taken, 0) AS attempts, t.losses, coalesce((SELECT jsonb_agg(jsonb_build_object('n', s.position,
+    `SELECT greatest(t.attempt - k.taken, 0) AS attempts, t.losses, CASE WHEN t.cost IS NOT NULL THEN jsonb_build_object(
+              'inputTokens', t.input_tokens, 'outputTokens', t.output_tokens, 'cost', t.cost) END AS used, coalesce((SELECT jsonb_agg(jsonb_build_object('n', s.position,
               'kind', s.kind, 'name', s.tool, 'state', s.state, 'attempt', greatest(s.attempt - k.taken, 0), 'release', s.release,
               'input', s.input, 'rows', CASE WHEN s.kind = 'tool' AND jsonb_typeof(s.output->'rows') = 'number'
                                              THEN s.output->'rows' END,

@@ -115,11 +115,13 @@ function acceptText(insert: string, parameter: (n: number) => string): string {
   return `WITH queued AS (${insert}),
      loose AS MATERIALIZED (SELECT ${LOOSE_COMMIT}),
      accepted AS (
-       INSERT INTO owl.turn (id, conversation_id, account_id, text, queue_job, claim_deadline_at, format, parent_id)
+       INSERT INTO owl.turn (id, conversation_id, account_id, text, queue_job, claim_deadline_at, format, parent_id,
+         model)
        VALUES (${id}, (SELECT c.id FROM owl.conversation c
                         WHERE c.id = ${conversationId} AND c.account_id = ${accountId} AND c.deleted_at IS NULL),
                CASE WHEN owl.has_turn_place(${accountId}, ${most}) THEN ${accountId}::uuid END, ${text}, ${queueJob}, clock_timestamp() + make_interval(secs => ${claimMs}::float8 / 1000),
-               ${format}, coalesce(${parentId}::uuid, (SELECT c.leaf_id FROM owl.conversation c WHERE c.id = ${conversationId})))
+               ${format}, coalesce(${parentId}::uuid, (SELECT c.leaf_id FROM owl.conversation c WHERE c.id = ${conversationId})),
+               (SELECT c.model FROM owl.conversation c WHERE c.id = ${conversationId}))
        RETURNING id, conversation_id),
      titled AS (
        UPDATE owl.conversation c SET updated_at = clock_timestamp(), leaf_id = NULL,
@@ -347,6 +349,8 @@ interface TurnToAnswer {
   readonly accountId: string;
   readonly role: Role;
   readonly text: string;
+  /** The model that was chosen; null: the usual one. */
+  readonly model: string | null;
   /** The turns it follows, oldest first, at most HISTORY_TURNS. */
   readonly history: readonly { readonly text: string; readonly answer: string | null }[];
   /** Files are attached in its conversation (attachments.ts reads them). */
@@ -356,7 +360,7 @@ interface TurnToAnswer {
 /** What a responder needs of a turn; null when it is not there. */
 export async function findTurnToAnswer(sql: Sql, id: string): Promise<TurnToAnswer | null> {
   const { rows } = await sql.query<TurnToAnswer>(
-    `SELECT t.account_id AS "accountId", t.text,
+    `SELECT t.account_id AS "accountId", t.text, t.model,
             (SELECT a.role FROM owl.account a WHERE a.id = t.account_id) AS role,
             coalesce((SELECT jsonb_agg(jsonb_build_object('text', h.text, 'answer', h.answer) ORDER BY w.n DESC)
                         FROM owl.turn_path(owl.turn_parent(t.id), ${HISTORY_TURNS}) w

@@ -60,6 +60,8 @@ export function createEndpointResponder(
       baseURL: model.baseUrl,
       fetch: mendedFetch(mended),
       ...(model.apiKey === null ? {} : { apiKey: model.apiKey }),
+      // Asked for only where it is needed: not every endpoint knows this word.
+      ...(model.price === undefined ? {} : { includeUsage: true }),
     });
     const signal = AbortSignal.any([answering.signal, silence.signal]);
     try {
@@ -158,7 +160,11 @@ async function takeStep(
       else if (part.type === "tool-call") called = true;
       else if (part.type === "error") throw part.error;
       else if (part.type === "abort") throw signal.reason;
-      else if (part.type === "finish") finishReason = part.finishReason;
+      else if (part.type === "finish") {
+        finishReason = part.finishReason;
+        const { inputTokens = 0, outputTokens = 0 } = part.totalUsage;
+        answering.used?.({ input: inputTokens, output: outputTokens });
+      }
     }
     signal.throwIfAborted();
   } finally {

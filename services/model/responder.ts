@@ -42,6 +42,8 @@ export interface Answering {
   call(name: string, input: unknown, signal: AbortSignal): Promise<ToolOutput>;
   /** How many tools are running now. */
   runningTools(): number;
+  /** Tells the tokens of one call of the model, made or taken from the record. */
+  used?(tokens: { readonly input: number; readonly output: number }): void;
   /** Absent: calls of the model are kept nowhere. */
   readonly record?: ModelRecord;
 }

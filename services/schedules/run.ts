@@ -10,12 +10,13 @@ import type { Sql } from "../db/pool.ts";
 import type { JobQueue } from "../db/queue.ts";
 import type { HeldSchedule, TickEnd } from "../db/schedule-ticks.ts";
 import type { TickReason } from "../db/schedules.ts";
+import { readSpending } from "../db/spending.ts";
 import { acceptTurn } from "../db/turns.ts";
 
 export interface RunDeps {
   readonly queue: JobQueue;
   readonly random: Random;
-  readonly config: Pick<AppConfig, "limits" | "turn">;
+  readonly config: Pick<AppConfig, "limits" | "turn" | "budget">;
 }
 
 const refused = (reason: TickReason): TickEnd => ({
@@ -35,6 +36,8 @@ const REFUSALS = { running: "conversation", notFound: "gone", full: "limit" } as
 async function ask(deps: RunDeps, sql: Sql, schedule: HeldSchedule): Promise<TickEnd> {
   const { accountId, text } = schedule;
   const turnId = deps.random.uuid();
+  const { monthly } = deps.config.budget;
+  if (monthly !== null && (await readSpending(sql, accountId)).cost >= monthly) return refused("limit");
   // A refused turn ends the statement it was in: not more than that.
   await sql.query("SAVEPOINT asked");
   const conversationId = schedule.conversationId ?? deps.random.uuid();

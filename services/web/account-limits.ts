@@ -1,10 +1,11 @@
 // What one account may have at once (`limits` of owl.yaml), and how it is told that it has it.
 // Invariants: what entered a gate leaves it, once; what is stored is held to its limits in the transaction that adds it.
 
-import type { AccountLimits } from "../../config/config.ts";
+import type { AccountLimits, AppConfig } from "../../config/config.ts";
 import type { OwlError } from "../../config/errors.ts";
 import { failure } from "../core/wire/errors.ts";
 import type { Sql } from "../db/pool.ts";
+import { readSpending } from "../db/spending.ts";
 import { type HeldKind, lockUsage, readUsage } from "../db/usage.ts";
 
 type LimitKind = Exclude<keyof AccountLimits, "statements" | "statementsPerMinute">;
@@ -27,6 +28,14 @@ export async function holdToLimits(
   await lockUsage(sql, accountId);
   const usage = await readUsage(sql, accountId, kinds);
   for (const kind of kinds) if (usage[kind] > limits[kind]) throw limitReached(kind, limits[kind]);
+}
+
+/** Before a question is taken: throws `limit.budget` where the account has spent what it may this month. */
+export async function holdToBudget(sql: Sql, accountId: string, { monthly }: AppConfig["budget"]): Promise<void> {
+  if (monthly === null) return;
+  const { cost } = await readSpending(sql, accountId);
+  if (cost >= monthly)
+    throw failure("limit.budget", { limit: monthly }, { data: { limit: monthly, retryAfterS: 3600 } });
 }
 
 export interface AccountGate {

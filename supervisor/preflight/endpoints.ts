@@ -3,7 +3,7 @@
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
-import type { Config } from "../../config/config.ts";
+import { type Config, modelsOf } from "../../config/config.ts";
 import { asError } from "../../config/errors.ts";
 import type { Clock } from "../../config/time.ts";
 import { ENDPOINT_BOUND_MS, type PreflightFacts } from "../core/preflight.ts";
@@ -15,7 +15,8 @@ export async function endpointFacts(config: Config, path: string, clock: Clock):
   const { app } = config;
   if (!app) return [];
   const asked: Promise<EndpointFact>[] = [];
-  if (app.model) asked.push(askModels("model", app.model.baseUrl, app.model.apiKey, clock));
+  const models = new Map(modelsOf(app).map((model) => [model.baseUrl, model]));
+  for (const { baseUrl, apiKey } of models.values()) asked.push(askModels("model", baseUrl, apiKey, clock));
   const { engine, command, baseUrl, apiKey } = app.transcription;
   if (engine === "openai" && baseUrl !== null) asked.push(askModels("transcriber", baseUrl, apiKey, clock));
   if (engine === "command" && command?.[0] !== undefined) asked.push(findCommand(command[0], path));

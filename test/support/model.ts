@@ -1,20 +1,26 @@
 // A small OpenAI-compatible endpoint for tests, scripted by the question: what it was asked and what was aborted is kept.
 //   "say N words every M ms" streams N words; "sql: STATEMENT" calls the tool run_sql; "status N" answers with it (429: once);
 //   "steps: A | B" says a word and calls run_sql with A, then with B, then answers; "garbage" sends no event stream; "half" breaks off; "silence" sends nothing at all, "half silence" nothing more after a
-//   few words; else "ok: TEXT".
+//   few words; else "ok: TEXT". Asked for its use, it says 600,000 tokens given and 400,000 said.
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { systemClock } from "../../config/system-time.ts";
 
 export interface TestModel {
   readonly baseUrl: string;
-  readonly log: readonly { readonly event: "request" | "aborted" | "done"; readonly text: string }[];
+  readonly log: readonly {
+    readonly event: "request" | "aborted" | "done";
+    readonly text: string;
+    readonly model?: string;
+  }[];
   /** Words sent for the question that contains `text`. */
   wordsSent(text: string): number;
   stop(): Promise<void>;
 }
 
 interface ChatRequest {
+  readonly model: string;
+  readonly stream_options?: { readonly include_usage?: boolean };
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
 }
 
@@ -25,16 +31,16 @@ function textOf(content: unknown): string {
 }
 
 export async function startTestModel(): Promise<TestModel> {
-  const log: { event: "request" | "aborted" | "done"; text: string }[] = [];
+  const log: { event: "request" | "aborted" | "done"; text: string; model?: string }[] = [];
   const sent = new Map<string, number>();
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let raw = "";
     for await (const chunk of request) raw += chunk;
-    const { messages } = JSON.parse(raw) as ChatRequest;
+    const { messages, model, stream_options } = JSON.parse(raw) as ChatRequest;
     const user = textOf(messages.filter((message) => message.role === "user").at(-1)?.content);
     const last = messages.at(-1);
-    log.push({ event: "request", text: user });
+    log.push({ event: "request", text: user, model });
     let done = false;
     response.on("close", () => log.push({ event: done ? "done" : "aborted", text: user }));
     const status = /^status (\d+)/.exec(user);
@@ -86,6 +92,12 @@ export async function startTestModel(): Promise<TestModel> {
       return;
     } else send({ content: `ok: ${user}` });
     if (!isStep && (!sql || last?.role === "tool")) send({}, "stop");
+    if (stream_options?.include_usage) {
+      const usage = { prompt_tokens: 600_000, completion_tokens: 400_000, total_tokens: 1_000_000 };
+      response.write(
+        `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model, choices: [], usage })}\n\n`,
+      );
+    }
     done = true;
     response.end("data: [DONE]\n\n");
   }

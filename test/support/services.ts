@@ -33,6 +33,8 @@ export function testAppConfig(databaseUrl: string, dir: string, change: AppConfi
       accountShare: 1,
     },
     model: null,
+    models: [],
+    budget: { monthly: null },
     transcription: { engine: "auto", command: null, baseUrl: null, apiKey: null, model: null, onStop: "handBack" },
     archiveRoots: [],
     dataSources: {},

@@ -4,9 +4,12 @@ import { z } from "zod";
 import { id, instant, list, pageOf, pageQuery, text } from "./parts.ts";
 import { turn, turnState } from "./turn.ts";
 
+const modelName = text.min(1).max(200).describe("One of the session's `models`; null: the usual one.");
+
 export const conversation = z.object({
   id,
   title: text,
+  model: text.nullable().describe("Which answers its questions; null: the usual one."),
   pinned: z.boolean(),
   archived: z.boolean(),
   createdAt: instant,
@@ -38,12 +41,15 @@ export const conversationQuery = z.object({
   archived: z.enum(["true", "false"]).optional(),
 });
 export const turnsQuery = z.object({ limit: pageQuery.limit, before: pageQuery.next });
-export const newConversation = z.strictObject({ title: text.max(200).optional() }).nullish();
+export const newConversation = z
+  .strictObject({ title: text.max(200).optional(), model: modelName.nullable().optional() })
+  .nullish();
 export const conversationChange = z
   .strictObject({
     title: text.min(1).max(200).optional(),
     pinned: z.boolean().optional(),
     archived: z.boolean().optional(),
+    model: modelName.nullable().optional(),
     shows: id.optional().describe("A turn: its version is shown from now on, with what follows it."),
   })
   .refine((change) => Object.keys(change).length > 0, "names nothing to change");

@@ -96,6 +96,12 @@ const ERRORS = {
     "Your recordings and files would have more than {limit} bytes.",
     "Delete recordings or conversations that are no longer needed.",
   ),
+  "limit.budget": row(
+    429,
+    "Your chats have used this month's budget of {limit}.",
+    "Wait for the next month, or ask an administrator for more.",
+  ),
+  "model.unknown": row(422, "There is no such model here.", "Choose one of the session's models."),
   "export.running": row(429, "Your data is being exported already.", "Wait until that download has ended."),
   "limit.schedules": row(429, "You have {limit} schedules already.", "Delete one of them."),
   "limit.requests": row(429, "Too many of your requests wait already.", "Wait until some are answered."),

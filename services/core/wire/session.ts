@@ -13,6 +13,7 @@ export const session = z.object({
   role,
   initialPassword: z.boolean().describe("True until the account's first password was changed."),
   language: z.enum(["ko", "en"]),
+  models: list(text).describe("Names of the models to choose from, the usual one first."),
 });
 export type Session = z.infer<typeof session>;
 
@@ -36,6 +37,14 @@ const held = z.object({
 export const ownUsage = z.object({
   limits: held.describe("What an account may hold (`limits` of owl.yaml)."),
   usage: held,
+  month: z
+    .object({
+      inputTokens: z.number(),
+      outputTokens: z.number(),
+      cost: z.number(),
+      budget: z.number().nullable().describe("What it may cost; null: anything."),
+    })
+    .describe("What one's chats used since the first of the month (UTC), of models with a price."),
 });
 export type OwnUsage = z.infer<typeof ownUsage>;
 

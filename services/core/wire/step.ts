@@ -36,6 +36,10 @@ export type AskedStep = z.infer<typeof askedStep>;
 export const receipt = z.object({
   attempts: count.describe("More than one: it was interrupted, handed over or waited, and went on."),
   losses: count.describe("Workers lost under it."),
+  used: z
+    .object({ inputTokens: z.number(), outputTokens: z.number(), cost: z.number() })
+    .nullable()
+    .describe("Of models with a price."),
   steps: list(
     z.object({
       n: count,

@@ -2,7 +2,7 @@
 // from its beginning at each attempt; what is on record (the model's calls, the tools') is given to it instead of made.
 // Invariant: the turn is ended exactly once through context.end, whatever the responder does; text that was made stays.
 
-import type { AppConfig } from "../../../config/config.ts";
+import { type AppConfig, modelsOf } from "../../../config/config.ts";
 import { OwlError } from "../../../config/errors.ts";
 import { jobCauseOf } from "../../core/abort.ts";
 import { toolsToAllow } from "../../core/approval.ts";
@@ -26,6 +26,7 @@ import { type Journal, openJournal } from "../journal.ts";
 import { type AnswerSink, createAnswerSink } from "./answer-sink.ts";
 import { createModelRecord } from "./model-record.ts";
 import { createToolCalls, type ToolCalls } from "./tool-calls.ts";
+import { createUsedTokens } from "./used-tokens.ts";
 
 interface ChatDeps {
   readonly config: AppConfig;
@@ -42,11 +43,16 @@ const FLUSH_ABORTED_FOR_MS = 1_000;
 
 /** Runs turns. */
 export function createChatHandler(deps: ChatDeps): Handler {
-  const responder = deps.responder ?? (deps.config.model ? endpointOnDemand(deps.config.model) : builtInResponder);
+  const models = modelsOf(deps.config);
+  const responders = new Map(models.map((model) => [model, endpointOnDemand(model)]));
 
   async function run(context: JobContext): Promise<HandlerResult> {
     const turn = await findTurnToAnswer(context.db, context.id);
     if (!turn) return "lostClaim";
+    // One that was chosen and is no longer there: the usual one answers.
+    const model = models.find(({ name }) => name === turn.model) ?? deps.config.model;
+    const responder = deps.responder ?? (model && responders.get(model)) ?? builtInResponder;
+    const used = createUsedTokens(model);
     const journal = await openJournal(context, "chat");
     if (journal.asks) return waitForWord(context, "chat");
     const told = await standOn(context, journal);
@@ -65,12 +71,7 @@ export function createChatHandler(deps: ChatDeps): Handler {
     const names = await deps.sources.names();
     const calls = createToolCalls({
       turnId: context.id,
-      tools: deps.tools ?? [
-        createListTables(deps.sources),
-        createDescribeTable(deps.sources),
-        createRunSql(deps.sources, names) as Tool,
-        createSearchTranscripts(context.db) as Tool,
-      ],
+      tools: deps.tools ?? toolsOf(deps.sources, names, context),
       sink,
       clock: context.clock,
       random: context.random,
@@ -85,7 +86,7 @@ export function createChatHandler(deps: ChatDeps): Handler {
       journal,
       sink,
       random: context.random,
-      model: deps.config.model?.name ?? null,
+      model: model?.name ?? null,
     });
     let failure: unknown = null;
     try {
@@ -100,11 +101,13 @@ export function createChatHandler(deps: ChatDeps): Handler {
           call: calls.call,
           runningTools: () => calls.running + record.waiting,
           record,
+          used: used.add,
         },
       );
     } catch (error) {
       failure = error ?? new Error("the responder failed");
     }
+    await used.note(context);
     return end(context, { sink, calls, failure });
   }
 
@@ -175,3 +178,10 @@ export function createChatHandler(deps: ChatDeps): Handler {
 
   return { run, fail };
 }
+
+const toolsOf = (sources: Sources, names: readonly string[], { db }: JobContext): readonly Tool[] => [
+  createListTables(sources),
+  createDescribeTable(sources),
+  createRunSql(sources, names) as Tool,
+  createSearchTranscripts(db) as Tool,
+];

@@ -2,11 +2,12 @@
 
 import type { VNode } from "preact";
 import type { OwnUsage } from "../../core/wire/session.ts";
+import { costText } from "./core/cost-text.ts";
 import { sizeText } from "./core/duration.ts";
 import { Dialog } from "./parts/dialog.tsx";
 import { Failure } from "./parts/failure.tsx";
 import { useResource } from "./resource.ts";
-import { t } from "./text/text.ts";
+import { numberText, t } from "./text/text.ts";
 
 const HELD = [
   "storedBytes",
@@ -45,6 +46,20 @@ export function AccountDialog({ onClose }: { readonly onClose: () => void }): VN
                 <td>{shown(kind, value.limits[kind])}</td>
               </tr>
             ))}
+            {(value.month.budget !== null || value.month.cost > 0 || value.month.inputTokens > 0) && (
+              <>
+                <tr>
+                  <th scope="row">{t("usage.tokens")}</th>
+                  <td>{numberText(value.month.inputTokens + value.month.outputTokens)}</td>
+                  <td>{t("usage.unbounded")}</td>
+                </tr>
+                <tr>
+                  <th scope="row">{t("usage.cost")}</th>
+                  <td>{costText(value.month.cost)}</td>
+                  <td>{value.month.budget === null ? t("usage.unbounded") : costText(value.month.budget)}</td>
+                </tr>
+              </>
+            )}
           </tbody>
         </table>
       )}

@@ -4,6 +4,7 @@ import { isoTime } from "../../../config/time.ts";
 import { failure } from "../../core/wire/errors.ts";
 import { ownUsage } from "../../core/wire/session.ts";
 import { recordAudit } from "../../db/audit.ts";
+import { readSpending } from "../../db/spending.ts";
 import { readUsage } from "../../db/usage.ts";
 import { exportAccount } from "../account-export.ts";
 import type { Routes } from "../deps.ts";
@@ -21,6 +22,7 @@ export const accountRoutes: Routes = (app, deps) => {
     async (request) => ({
       limits: deps.config.limits,
       usage: await readUsage(deps.aside, accountOf(request).id),
+      month: { ...(await readSpending(deps.aside, accountOf(request).id)), budget: deps.config.budget.monthly },
     }),
   );
 

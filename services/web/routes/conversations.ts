@@ -1,6 +1,7 @@
 // Conversations: list, make, show with turns, rename/pin/archive, delete. All are the asking account's own.
 
 import type { z } from "zod";
+import { modelsOf } from "../../../config/config.ts";
 import {
   conversation,
   conversationChange,
@@ -37,6 +38,7 @@ const notFound = () => failure("conversation.notFound");
 const conversationJson = (row: ConversationRow): z.input<typeof conversation> => ({
   id: row.id,
   title: row.title,
+  model: row.model,
   pinned: row.pinnedAt !== null,
   archived: row.archivedAt !== null,
   createdAt: row.createdAt,
@@ -44,6 +46,11 @@ const conversationJson = (row: ConversationRow): z.input<typeof conversation> =>
 });
 
 export const conversationRoutes: Routes = (app, deps) => {
+  function knownModel(name: string | null): string | null {
+    if (name !== null && !modelsOf(deps.config).some((model) => model.name === name)) throw failure("model.unknown");
+    return name;
+  }
+
   app.get(
     "/api/conversations",
     {
@@ -77,10 +84,11 @@ export const conversationRoutes: Routes = (app, deps) => {
     async (request) => {
       const id = deps.random.uuid();
       const title = request.body?.title ?? "";
+      const model = knownModel(request.body?.model ?? null);
       const now = new Date(deps.clock.now());
-      const made = { id, title, pinnedAt: null, archivedAt: null, createdAt: now, updatedAt: now };
+      const made = { id, title, model, pinnedAt: null, archivedAt: null, createdAt: now, updatedAt: now };
       return onceOnly(deps, request, conversationJson(made), async (sql) => {
-        await insertConversation(sql, { id, accountId: accountOf(request).id, title });
+        await insertConversation(sql, { id, accountId: accountOf(request).id, title, model });
         await holdToLimits(sql, accountOf(request).id, deps.config.limits, ["conversations"]);
       });
     },
@@ -119,7 +127,7 @@ export const conversationRoutes: Routes = (app, deps) => {
     "/api/conversations/:id",
     {
       schema: {
-        summary: "Rename, pin, archive",
+        summary: "Rename, pin, archive, choose a model or the version that is shown",
         tags,
         params: withId,
         body: conversationChange,
@@ -127,6 +135,7 @@ export const conversationRoutes: Routes = (app, deps) => {
       },
     },
     async (request) => {
+      knownModel(request.body.model ?? null);
       const row = await changeConversation(deps.db, request.params.id, accountOf(request).id, request.body);
       if (!row) throw notFound();
       return conversationJson(row);

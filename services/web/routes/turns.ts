@@ -9,7 +9,7 @@ import { attachToTurn } from "../../db/attachments.ts";
 import type { Sql } from "../../db/pool.ts";
 import { stopRow } from "../../db/stops.ts";
 import { acceptTurn, findTurn, findVersionPoint, listTurnEvents, queuePosition, type TurnRow } from "../../db/turns.ts";
-import { holdToLimits, limitReached } from "../account-limits.ts";
+import { holdToBudget, holdToLimits, limitReached } from "../account-limits.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
 import { accountOf } from "../sessions.ts";
@@ -66,6 +66,7 @@ export const turnRoutes: Routes = (app, deps) => {
       const account = accountOf(request);
       const { versionOf, attachments = [] } = request.body;
 
+      await holdToBudget(deps.db, account.id, deps.config.budget);
       const turnId = deps.random.uuid();
       const queueJob = deps.random.uuid();
       const accepted = await onceOnly(

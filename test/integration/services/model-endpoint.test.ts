@@ -11,7 +11,11 @@ let client: WebClient;
 
 beforeAll(async () => {
   model = await startTestModel();
-  services = await startServices({ model: { baseUrl: model.baseUrl, apiKey: "x", name: "m" } });
+  services = await startServices({
+    model: { baseUrl: model.baseUrl, apiKey: "x", name: "m" },
+    models: [{ baseUrl: model.baseUrl, apiKey: "x", name: "dear", price: { input: 1, output: 2 } }],
+    budget: { monthly: 2 },
+  });
   await services.worker();
   ({ client } = await services.web());
   await client.signIn();
@@ -86,4 +90,30 @@ test("attached files are given with the question and with later ones, in bounds,
   // The newest file has used up the bound: the older one is named, and told as cut.
   expect(long).toContain("only the first 0 of its 20 characters are given");
   expect(long).not.toContain("north");
+});
+
+test("a chat's model answers it, its cost is on record, and the month's budget ends the questions", async () => {
+  expect((await client.call("GET", "/api/session")).body.models).toEqual(["m", "dear"]);
+  const asked = (text: string) => model.log.find((one) => one.event === "request" && one.text === text)?.model;
+  const { conversation, turnId: usual } = await client.ask("of the usual one");
+  await client.ended(usual);
+  expect(asked("of the usual one")).toBe("m");
+  expect((await client.call("GET", `/api/turns/${usual}/steps`)).body.used).toBeNull();
+  const choose = (name: string | null) => client.call("PATCH", `/api/conversations/${conversation}`, { model: name });
+  expect(await choose("none")).toMatchObject({ status: 422, body: { code: "model.unknown" } });
+  expect(await choose("dear")).toMatchObject({ status: 200, body: { model: "dear" } });
+  const { turnId } = await client.ask("of the dear one", conversation);
+  expect(await client.ended(turnId)).toMatchObject({ state: "answered" });
+  expect(asked("of the dear one")).toBe("dear");
+  const used = { inputTokens: 600_000, outputTokens: 400_000, cost: 1.4 };
+  const { body } = await client.call("GET", `/api/turns/${turnId}/steps`);
+  expect(body).toMatchObject({ used, steps: [{ input: { model: "dear" } }] });
+  expect((await client.call("GET", "/api/account/usage")).body.month).toEqual({ ...used, budget: 2 });
+
+  await client.ended((await client.ask("once more", conversation)).turnId);
+  const refused = await client.call("POST", `/api/conversations/${conversation}/turns`, { text: "and again" });
+  expect(refused).toMatchObject({ status: 429, body: { code: "limit.budget", data: { limit: 2 } } });
+  // What was spent stays spent.
+  await client.call("DELETE", `/api/conversations/${conversation}`);
+  expect((await client.call("GET", "/api/account/usage")).body.month.cost).toBeCloseTo(2.8);
 });

@@ -31,6 +31,22 @@ function problemsOf(yaml: string | null, env: Record<string, string> = {}): stri
 
 const own = 'services:\n  web:\n    command: [node, web.mjs]\n    routes: [{path: "/"}]\n';
 
+test("models are one list: `model` first, or else the first of `models`; two of one name are refused", () => {
+  const two =
+    "models: [{baseUrl: 'http://a/v1', name: a, price: {input: 0.5, output: 2}}, {baseUrl: 'http://b/v1', name: b}]";
+  const { app } = load(`${two}\nbudget: {monthly: 20}\n`);
+  expect(app).toMatchObject({
+    model: { baseUrl: "http://a/v1", name: "a", apiKey: null, price: { input: 0.5, output: 2 } },
+    models: [{ baseUrl: "http://b/v1", name: "b", apiKey: null }],
+    budget: { monthly: 20 },
+  });
+  const three = load(`model: {baseUrl: 'http://c/v1', name: c}\n${two}\n`).app;
+  expect([three?.model, ...(three?.models ?? [])].map((model) => model?.name)).toEqual(["c", "a", "b"]);
+  expect(problemsOf(`model: {baseUrl: 'http://c/v1', name: b}\n${two}\n`)).toEqual([
+    expect.stringMatching(/two models are called b/),
+  ]);
+});
+
 describe("without a file", () => {
   test("the bundled application runs with the figures of the specification", () => {
     const config = load(null);

@@ -14,11 +14,12 @@ import { ConversationHead } from "./conversation-head.tsx";
 import { offered } from "./draft.ts";
 import { attachFiles } from "./draft-files.ts";
 import { useFileDrop } from "./file-drop.ts";
+import { ModelChoice } from "./model-choice.tsx";
 import { ask, askAgain, type Outgoing, outbox, withdraw } from "./outbox.ts";
 import { Turn } from "./turn.tsx";
 import { markSeen } from "./unread.ts";
 
-const BEGINNING: OpenConversation = { id: "", load: "ready", title: "", turns: [], earlier: null };
+const BEGINNING: OpenConversation = { id: "", load: "ready", title: "", model: null, turns: [], earlier: null };
 const FOLLOW_PX = 40;
 const emptyStore = { get: () => BEGINNING, set: () => undefined, subscribe: () => () => undefined };
 
@@ -105,6 +106,7 @@ export function ChatPage({ id }: { readonly id: string | null }): VNode {
           }}
           onStop={() => live && void stopTurn(live).catch(() => undefined)}
         />
+        <ModelChoice conversationId={id} model={shown.model} />
         <p class="hint">{live ? t("chat.goesOn") : t(isTouch() ? "composer.touchHint" : "composer.hint")}</p>
       </div>
     </section>

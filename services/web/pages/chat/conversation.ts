@@ -25,6 +25,8 @@ export interface OpenConversation {
   readonly id: string;
   readonly load: "loading" | "ready" | "failed" | "missing";
   readonly title: string;
+  /** The model it chose; null: the usual one. */
+  readonly model: string | null;
   readonly turns: readonly TurnView[];
   /** The mark of the turns before those; null: these are the first ones. */
   readonly earlier: string | null;
@@ -59,14 +61,21 @@ export function onTurnEnded(run: (turn: TurnView, title: string) => void): void 
 export function holdConversation(id: string): Store<OpenConversation> {
   const known = held.get(id);
   if (known) return known;
-  const store = createStore<OpenConversation>({ id, load: "loading", title: "", turns: [], earlier: null });
+  const store = createStore<OpenConversation>({
+    id,
+    load: "loading",
+    title: "",
+    model: null,
+    turns: [],
+    earlier: null,
+  });
   held.set(id, store);
   return store;
 }
 
 /** A conversation made here just now: empty, nothing to read. */
-export function beginConversation(id: string, title: string): void {
-  holdConversation(id).set({ id, load: "ready", title, turns: [], earlier: null });
+export function beginConversation(id: string, model: string | null): void {
+  holdConversation(id).set({ id, load: "ready", title: "", model, turns: [], earlier: null });
 }
 
 export function forgetConversation(id: string): void {
@@ -95,7 +104,14 @@ export async function readConversation(id: string): Promise<boolean> {
     // A turn accepted while the answer was under way is younger than all of it.
     for (const turn of known.values()) if ((addedAt.get(turn.id) ?? -1) > askedAt) turns.push(turn);
     const earlier = older.length > 0 ? before.earlier : json.earlier;
-    store.set({ id, load: "ready", title: json.title, turns: [...older, ...turns], earlier });
+    store.set({
+      id,
+      load: "ready",
+      title: json.title,
+      model: json.model ?? null,
+      turns: [...older, ...turns],
+      earlier,
+    });
     noteConversation(id, { title: json.title, turnState: json.turnState });
     return true;
   } catch (error) {

@@ -7,10 +7,12 @@ import { ApiError, call } from "../api.ts";
 import { browserClock, browserRandom } from "../browser-time.ts";
 import { hasEnded } from "../core/turn-view.ts";
 import { keep, onKept, readKept } from "../kept.ts";
+import { failureText } from "../parts/failure.tsx";
 import { goToBegun } from "../routes.ts";
 import { createStore, type Store } from "../store.ts";
 import { t } from "../text/text.ts";
 import { addTurn, beginConversation, holdConversation, readConversation, setSending } from "./conversation.ts";
+import { modelOfNew } from "./model-choice.tsx";
 
 export interface Outgoing {
   readonly key: string;
@@ -97,15 +99,16 @@ async function send(item: Outgoing): Promise<void> {
   try {
     let conversationId = item.conversationId;
     if (conversationId === null) {
+      const model = modelOfNew();
       const made = await call<Conversation>("/api/conversations", {
         method: "POST",
-        body: {},
+        body: model === null ? {} : { model },
         key: `${item.key}-conversation`,
       });
       conversationId = made.id;
       current = { ...current, conversationId };
       put(current);
-      beginConversation(conversationId, "");
+      beginConversation(conversationId, made.model ?? null);
     }
     // The page of the new conversation, unless the user has gone elsewhere meanwhile.
     if (item.begins && location.pathname === "/") goToBegun(conversationId);
@@ -131,7 +134,7 @@ async function send(item: Outgoing): Promise<void> {
     } else if (error.code === "attachment.unusable") {
       const gone = (error.data.missing ?? []) as readonly string[];
       put({ ...current, state: "refused", reason: t("attach.someGone"), gone });
-    } else put({ ...current, state: "refused", reason: error.message });
+    } else put({ ...current, state: "refused", reason: failureText(error) });
   } finally {
     busy.delete(item.key);
     if (current.conversationId) setSending(current.conversationId, false);

@@ -6,6 +6,7 @@ import type { Receipt } from "../../../core/wire/step.ts";
 import type { TurnForked } from "../../../core/wire/turn.ts";
 import { call } from "../api.ts";
 import { browserRandom } from "../browser-time.ts";
+import { costText } from "../core/cost-text.ts";
 import { durationText } from "../core/duration.ts";
 import { failureText } from "../parts/failure.tsx";
 import { go } from "../routes.ts";
@@ -41,11 +42,20 @@ interface StepsProps {
 }
 
 function Steps({ receipt, onAskFrom }: StepsProps): VNode {
-  const { attempts, losses, steps } = receipt;
+  const { attempts, losses, steps, used } = receipt;
   const again = { attempts: numberText(attempts - 1), losses: numberText(losses) };
   return (
     <>
       <p class="soft">{attempts > 1 ? t("receipt.attempts", again) : t("receipt.once")}</p>
+      {used && (
+        <p class="soft">
+          {t("receipt.used", {
+            input: numberText(used.inputTokens),
+            output: numberText(used.outputTokens),
+            cost: costText(used.cost),
+          })}
+        </p>
+      )}
       {steps.length === 0 && <p class="soft">{t("receipt.none")}</p>}
       <ol>
         {steps.map((step) => (

@@ -19,6 +19,7 @@ const LIMIT_TEXTS: Readonly<Record<string, (limit: number) => string>> = {
   "limit.schedules": (limit) => t("limit.schedules", { limit: numberText(limit) }),
   "limit.eventStreams": () => t("limit.eventStreams"),
   "limit.storedBytes": (limit) => t("limit.storedBytes", { limit: sizeText(limit) }),
+  "limit.budget": (limit) => t("limit.budget", { limit: numberText(limit) }),
   "limit.searches": (limit) => t("limit.searches", { limit: numberText(limit) }),
 };
 

@@ -16,6 +16,18 @@ export const answerWords = {
     "This turn cannot be laid out; here is its text as it is.",
     "이 답변은 서식을 적용할 수 없어 원문 그대로 보여드립니다.",
   ],
+  "model.choice": ["Model", "모델"],
+  "limit.budget": (v: With<"limit">) => [
+    `Your chats have used this month's budget of ${v.limit}. It begins anew next month; an administrator can raise it.`,
+    `이번 달 예산 ${v.limit}을 모두 사용했습니다. 다음 달에 다시 시작되며, 관리자가 늘릴 수 있습니다.`,
+  ],
+  "usage.tokens": ["Tokens this month", "이번 달 토큰"],
+  "usage.cost": ["Cost this month", "이번 달 비용"],
+  "usage.unbounded": ["no bound", "제한 없음"],
+  "receipt.used": (v: With<"input" | "output" | "cost">) => [
+    `Tokens: ${v.input} given, ${v.output} said. Cost: ${v.cost}.`,
+    `토큰: 입력 ${v.input}, 출력 ${v.output}. 비용: ${v.cost}.`,
+  ],
   "version.writing": ["You are changing an earlier question.", "이전 질문을 수정하고 있습니다."],
   "version.leave": ["Ask it as a new one instead", "새 질문으로 보내기"],
   "version.before": ["Version before", "이전 버전"],

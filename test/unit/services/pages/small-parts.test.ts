@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { conversationMarkdown } from "../../../../services/web/pages/core/conversation-markdown.ts";
+import { costText } from "../../../../services/web/pages/core/cost-text.ts";
 import { csvOf } from "../../../../services/web/pages/core/csv.ts";
 import { clockText, durationText, etaRange, sizeText } from "../../../../services/web/pages/core/duration.ts";
 import { mayEnterSend } from "../../../../services/web/pages/core/ime.ts";
@@ -9,6 +10,10 @@ import { placeOf } from "../../../../services/web/pages/routes.ts";
 import { ownWords } from "../../../../services/web/pages/text/own-words.ts";
 
 const ENTER = { key: "Enter", keyCode: 13, isComposing: false, shiftKey: false, altKey: false, composing: false };
+
+test("a cost shows two digits that say something", () => {
+  expect([0, 0.000_123_4, 0.056, 1.4, 12.345].map(costText)).toEqual(["0.00", "0.00012", "0.056", "1.40", "12.35"]);
+});
 
 test("Enter sends; Shift and Alt with it make a line", () => {
   expect(mayEnterSend(ENTER)).toBe(true);

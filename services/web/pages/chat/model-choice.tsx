@@ -1,0 +1,69 @@
+// Which model answers a conversation's questions. Shown where there is a choice; the last choice is that of new chats.
+
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { session } from "../account.ts";
+import { call } from "../api.ts";
+import { keep, readKept } from "../kept.ts";
+import { failureText } from "../parts/failure.tsx";
+import { useStore } from "../store.ts";
+import { t } from "../text/text.ts";
+import { holdConversation } from "./conversation.ts";
+
+/** Of an older server, which tells none: there is nothing to choose. */
+function namesNow(): readonly string[] {
+  const now = session.get();
+  return now.state === "signedIn" ? (now.account.models ?? []) : [];
+}
+
+/** What a new conversation is begun with; null: the usual one. */
+export function modelOfNew(): string | null {
+  const name = readKept<string | null>("model", null);
+  return name !== null && namesNow().slice(1).includes(name) ? name : null;
+}
+
+interface ModelChoiceProps {
+  readonly conversationId: string | null;
+  /** The conversation's; null: the usual one. */
+  readonly model: string | null;
+}
+
+export function ModelChoice({ conversationId, model }: ModelChoiceProps): VNode | null {
+  useStore(session);
+  const [failed, setFailed] = useState<string | null>(null);
+  const [ofNew, setOfNew] = useState(modelOfNew);
+  const names = namesNow();
+  const [usual] = names;
+  if (usual === undefined || names.length < 2) return null;
+  const chosen = (conversationId === null ? ofNew : model) ?? usual;
+
+  function choose(name: string): void {
+    const next = name === usual ? null : name;
+    keep("model", next);
+    setOfNew(next);
+    setFailed(null);
+    if (conversationId === null) return;
+    const store = holdConversation(conversationId);
+    const before = store.get().model;
+    const show = (one: string | null) => store.set((now) => ({ ...now, model: one }));
+    show(next);
+    call(`/api/conversations/${conversationId}`, { method: "PATCH", body: { model: next } }).catch((error: unknown) => {
+      show(before);
+      setFailed(failureText(error));
+    });
+  }
+
+  return (
+    <label class="model-choice">
+      <span>{t("model.choice")}</span>
+      <select value={chosen} onChange={(event) => choose(event.currentTarget.value)}>
+        {(names.includes(chosen) ? names : [chosen, ...names]).map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+      {failed && <span class="bad">{failed}</span>}
+    </label>
+  );
+}
