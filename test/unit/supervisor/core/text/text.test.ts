@@ -21,6 +21,7 @@ const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
   "refused.release.notManifest": ["", undefined],
   "recorded.reloaded": [["7"]],
   "recorded.update.bad": ["7", null],
+  "refused.backup.uploadsUnread": [["7"]],
   "notices.failed": [[{ channel: "7", why: "7" }]],
   "why.instance": ["7", "ready", true, "7"],
 };
