@@ -131,7 +131,8 @@ export async function serve({ task, clock, report }: Serving): Promise<void> {
         lastTryMs: last.tryMs,
       });
       if (!wanted && untilMs > 0) continue;
-      const fast = wanted || newest === null;
+      // Until there is one of this line of history, nothing of it could be restored.
+      const fast = wanted || newest === null || due;
       wanted = false;
       const startedMs = clock.monotonicMs();
       report({ kind: "began" });
