@@ -15,7 +15,17 @@ const FILES = [
   "manifest.json",
   "release.pub",
 ];
-const FOLDERS = ["config", "ctl", "migrations", "services", "supervisor", "systemd", ".build", "node_modules"];
+const FOLDERS = [
+  "config",
+  "ctl",
+  "migrations",
+  "services",
+  "supervisor",
+  "systemd",
+  ".build",
+  ".guide",
+  "node_modules",
+];
 
 /** A digest of the code without node_modules, whose content package-lock.json stands for. */
 export async function digestCode(root: string): Promise<string> {

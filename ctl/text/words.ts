@@ -109,8 +109,8 @@ export const words = {
     crashLooping: ["CRASH-LOOPING", "반복해서 죽음"],
     backup: ["backup", "백업"],
     backupNone: [
-      "none: owl.yaml names no backup.directory (README, When the machine is lost)",
-      "없음: owl.yaml에 backup.directory가 없음(README의 When the machine is lost)",
+      "none: owl.yaml names no backup.directory (.guide/backup.md says how)",
+      "없음: owl.yaml에 backup.directory가 없음(방법은 .guide/backup.md)",
     ],
     backupLast: (ago: string) => [`taken ${ago} ago`, `${ago} 전에 만듦`],
     backupNotYet: ["the first one is still to be taken", "아직 첫 백업을 만들지 않음"],

@@ -20,7 +20,7 @@ const run = promisify(execFile);
 
 /** What a release is made of; everything else of a checkout stays behind. */
 const PARTS = ["package.json", "package-lock.json", "LICENSE", "README.md", "CHANGELOG.md", "tsconfig.json", KEY_FILE];
-const FOLDERS = ["config", "ctl", "migrations", "services", "supervisor", "systemd", ".build"];
+const FOLDERS = ["config", "ctl", "migrations", "services", "supervisor", "systemd", ".build", ".guide"];
 
 const BLOCK_BYTES = 128 * 1024;
 

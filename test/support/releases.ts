@@ -23,6 +23,7 @@ const PARTS = [
   "supervisor",
   "systemd",
   ".build",
+  ".guide",
 ];
 
 /** Makes the release `version` in `dir`; `files` replace or add to those of the checkout. */

@@ -24,7 +24,7 @@ import { walk } from "../../../../supervisor/release/verify.ts";
 
 const ROOT = new URL("../../../..", import.meta.url).pathname;
 const FILES = ["package.json", "package-lock.json", "LICENSE", "README.md", "CHANGELOG.md", "tsconfig.json"];
-const FOLDERS = ["config", "ctl", "migrations", "services", "supervisor", "systemd"];
+const FOLDERS = [".guide", "config", "ctl", "migrations", "services", "supervisor", "systemd"];
 /** What describing the application and building its pages import, with all that these need. */
 const PACKAGES = withDependencies([
   "esbuild",
