@@ -3,12 +3,12 @@
 
 import cookie from "@fastify/cookie";
 import helmet from "@fastify/helmet";
-import swagger from "@fastify/swagger";
-import fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
+import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import { failure } from "../core/wire/errors.ts";
 import { readJson } from "../core/wire/json.ts";
 import type { Routes, WebDeps } from "./deps.ts";
 import { guard, routeOf } from "./guard.ts";
+import { collectDocument } from "./openapi.ts";
 import { servePages } from "./pages/serve.ts";
 import { sendProblem } from "./problems.ts";
 import { holdPlaces } from "./request-places.ts";
@@ -35,15 +35,7 @@ import { transcriptionRoutes } from "./routes/transcriptions.ts";
 import { turnStepRoutes } from "./routes/turn-steps.ts";
 import { turnRoutes } from "./routes/turns.ts";
 import { uploadRoutes } from "./routes/uploads.ts";
-import {
-  compileAnswer,
-  compileShape,
-  completeSchema,
-  describeRoute,
-  problemSchema,
-  successOf,
-  type WireTypes,
-} from "./wire.ts";
+import { compileAnswer, compileShape, completeSchema, successOf, type WireTypes } from "./wire.ts";
 
 const ROUTES: readonly Routes[] = [
   healthRoutes,
@@ -71,11 +63,17 @@ const ROUTES: readonly Routes[] = [
   adminJobRoutes,
 ];
 
+function neverAsked(): never {
+  throw new Error("The compilers of requests and answers are set for the whole application.");
+}
+
 /** Builds the application; the caller listens and closes. */
 export async function createApp(deps: WebDeps): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
+    // With anything here, fastify's own compilers are never loaded.
+    schemaController: { compilersFactory: { buildValidator: neverAsked, buildSerializer: neverAsked } },
     trustProxy: true,
     bodyLimit: 1024 * 1024,
     requestIdHeader: "x-request-id",
@@ -87,7 +85,6 @@ export async function createApp(deps: WebDeps): Promise<FastifyInstance> {
   }).withTypeProvider<WireTypes>();
   app.setValidatorCompiler(compileShape);
   app.setSerializerCompiler(compileAnswer);
-  app.addSchema(problemSchema);
   app.decorateRequest("account", null);
   app.addHook("onRoute", completeSchema);
   app.setErrorHandler(sendProblem);
@@ -125,15 +122,7 @@ export async function createApp(deps: WebDeps): Promise<FastifyInstance> {
     strictTransportSecurity: false,
     referrerPolicy: { policy: "same-origin" },
   });
-  await app.register(swagger, {
-    openapi: {
-      openapi: "3.1.0",
-      info: { title: "Owl web API", version: deps.release },
-      components: { securitySchemes: { session: { type: "apiKey", in: "cookie", name: "owl_session" } } },
-      security: [{ session: [] }],
-    },
-    transform: describeRoute,
-  });
+  const document = collectDocument(app, deps.release);
   guard(app, deps);
   holdPlaces(app, deps);
   app.addHook("preHandler", (request, reply, done) => {
@@ -143,7 +132,7 @@ export async function createApp(deps: WebDeps): Promise<FastifyInstance> {
   await app.register(async (scope) => {
     servePages(scope, { language: deps.config.language });
     for (const routes of ROUTES) routes(scope, deps);
-    scope.get("/api/openapi.json", { config: { access: "public" }, schema: { hide: true } }, async () => app.swagger());
+    scope.get("/api/openapi.json", { config: { access: "public" }, schema: { hide: true } }, document);
   });
   return app;
 }

@@ -16,7 +16,6 @@ import { z } from "zod";
 import { type ErrorKey, failure } from "../core/wire/errors.ts";
 import { isStorable } from "../core/wire/json.ts";
 import { emptyBody } from "../core/wire/parts.ts";
-import { problem } from "../core/wire/problem.ts";
 
 export interface WireTypes extends FastifyTypeProvider {
   readonly validator: this["schema"] extends z.ZodType ? z.output<this["schema"]> : unknown;
@@ -28,7 +27,7 @@ export type WireApp = FastifyInstance<RawServerDefault, IncomingMessage, ServerR
 /** A body that is a file: read as it comes, by the route itself. */
 export const fileBody = z.custom<Readable | null>((body) => body === null || body instanceof Readable);
 
-const ANYTHING = z.unknown();
+export const ANYTHING = z.unknown();
 
 /** Fills in what a route does not say. Throws for a path with a parameter that has no shape; pages look it up. */
 export function completeSchema(route: RouteOptions): void {
@@ -68,27 +67,3 @@ export function successOf(request: FastifyRequest): number {
 
 /** JSON as it is: a handler's answer was checked against its shape by the compiler. */
 export const compileAnswer = () => (answer: unknown) => JSON.stringify(answer);
-
-const jsonSchema = (shape: z.ZodType, io: "input" | "output") => {
-  const { $schema: _, ...schema } = z.toJSONSchema(shape, { io, unrepresentable: "any", target: "draft-2020-12" });
-  return schema;
-};
-
-/** A route's shapes as the OpenAPI document tells them. */
-export function describeRoute({ schema, url }: { readonly schema: unknown; readonly url: string }) {
-  const { params, querystring, body, response, ...rest } = (schema ?? {}) as Readonly<Record<string, unknown>>;
-  const answers = Object.entries((response ?? {}) as Readonly<Record<string, z.ZodType>>).map(
-    ([status, shape]) => [status, jsonSchema(shape, "output")] as const,
-  );
-  const asked = { params, querystring, ...(body === emptyBody || body === fileBody ? {} : { body }) };
-  const parts = Object.entries(asked).flatMap(([part, shape]) =>
-    shape === undefined || shape === ANYTHING ? [] : [[part, jsonSchema(shape as z.ZodType, "input")] as const],
-  );
-  const refusals = { "4xx": { $ref: "Problem#" }, "5xx": { $ref: "Problem#" } };
-  return {
-    url,
-    schema: { ...rest, ...Object.fromEntries(parts), response: { ...Object.fromEntries(answers), ...refusals } },
-  };
-}
-
-export const problemSchema = { $id: "Problem", ...jsonSchema(problem, "output") };

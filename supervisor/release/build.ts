@@ -41,7 +41,7 @@ interface AppDescription {
 
 /** Builds the archive at `output` (written beside it and renamed); answers its manifest. Throws `release.*`. */
 export async function buildRelease(request: BuildRequest): Promise<Manifest> {
-  await buildPages(request.root, request.say);
+  await buildParts(request.root, request.say);
   const manifest = await composeManifest(request);
   request.say("writing the archive");
   await writeArchive(request, manifest);
@@ -147,12 +147,15 @@ async function describeApp(root: string): Promise<AppDescription> {
   return JSON.parse(stdout) as AppDescription;
 }
 
-/** The pages are part of a release, built from its own sources by a program of the application. */
-async function buildPages(root: string, say: BuildRequest["say"]): Promise<void> {
-  const program = join(root, "services/web/pages/build.ts");
-  if ((await lstat(program).catch(() => null)) === null) return;
-  say("building the pages");
-  await run(process.execPath, [program, "--alone"], { cwd: root });
+/** Pages and bundled programs are part of a release, built from its own sources by programs of the application. */
+async function buildParts(root: string, say: BuildRequest["say"]): Promise<void> {
+  const builders = { "the pages": "services/web/pages/build.ts", "the programs": "services/prepare/bundles.ts" };
+  for (const [name, path] of Object.entries(builders)) {
+    const program = join(root, path);
+    if ((await lstat(program).catch(() => null)) === null) continue;
+    say(`building ${name}`);
+    await run(process.execPath, [program, "--alone"], { cwd: root });
+  }
 }
 
 async function readNotes(root: string): Promise<Manifest["notes"]> {

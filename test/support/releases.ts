@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { buildBundles } from "../../services/prepare/bundles.ts";
 import { buildPages } from "../../services/web/pages/build.ts";
 import { MANIFEST_FILE } from "../../supervisor/core/manifest.ts";
 import { composeManifest } from "../../supervisor/release/build.ts";
@@ -35,7 +36,12 @@ export async function makeRelease(
   const path = join(dir, version);
   mkdirSync(path, { recursive: true });
   await buildPages();
+  await buildBundles();
   for (const part of PARTS) execFileSync("cp", ["-a", join(ROOT, part), path]);
+  rmSync(join(path, ".build/.cache"), { recursive: true, force: true });
+  // A changed source is not in the bundles; an entry is none of them.
+  const isBundled = (name: string): boolean => /^(services|config)\/(?!\w+\/main\.ts$)/.test(name);
+  if (Object.keys(files).some(isBundled)) rmSync(join(path, ".build/programs"), { recursive: true, force: true });
   // Hundreds of megabytes that nobody changes: linked, not copied, where both are on one file system.
   const modules = [join(ROOT, "node_modules"), path];
   try {

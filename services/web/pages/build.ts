@@ -8,7 +8,6 @@ import { basename, dirname, extname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { build } from "esbuild";
 import { type BuildManifest, readManifest } from "./manifest.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -44,6 +43,8 @@ export async function buildPages(options: BuildPagesOptions = {}): Promise<Build
 
   const assets = join(outDir, "assets");
   await mkdir(assets, { recursive: true });
+  // Nothing to build is the rule.
+  const { build } = await import("esbuild");
   const result = await build({
     absWorkingDir: ROOT,
     entryPoints: [join(HERE, "entry.tsx"), join(HERE, "events/shared-worker.ts"), join(HERE, "style/pages.css")],

@@ -6,7 +6,6 @@ import { nothing, withId } from "../../core/wire/parts.ts";
 import { attachedFile, attachmentQuery } from "../../core/wire/turn.ts";
 import { deleteAttachment, findAttachment, insertAttachment } from "../../db/attachments.ts";
 import { holdToLimits } from "../account-limits.ts";
-import { attachedName, readText } from "../attachment-text.ts";
 import type { Routes } from "../deps.ts";
 import { ATTACHMENT_BYTES } from "../pages/core/attached.ts";
 import { accountOf } from "../sessions.ts";
@@ -65,6 +64,8 @@ export const attachmentRoutes: Routes = (app, deps) => {
         const bytes = await readBody(request.body, request.headers["content-length"]);
         if (bytes.length === 0) throw failure("attachment.empty");
         const asked = request.query.encoding;
+        // The tables of every old encoding: not before there is a file.
+        const { attachedName, readText } = await import("../attachment-text.ts");
         const read = readText(bytes, asked);
         if (read === null)
           throw asked ? failure("attachment.encoding", { encoding: asked }) : failure("attachment.type");
