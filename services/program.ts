@@ -34,7 +34,7 @@ export async function runProgram(name: ProgramName, sources: () => Promise<unkno
 function bundleOf(name: ProgramName): string | null {
   try {
     const build = readFileSync(join(BUNDLES, "current"), "utf8");
-    if (!existsSync(RELEASE_MANIFEST) && !isCurrent(build)) return null;
+    if (!existsSync(RELEASE_MANIFEST) && !isCurrent(build, readBundled())) return null;
     const file = join(BUNDLES, build, `${name}.mjs`);
     return existsSync(file) ? pathToFileURL(file).href : null;
   } catch {
@@ -42,14 +42,17 @@ function bundleOf(name: ProgramName): string | null {
   }
 }
 
+/** What the checkout's bundles were built from; null when nobody knows. */
+export function readBundled(): BundledSources | null {
+  const text = existsSync(BUNDLED_SOURCES) ? readFileSync(BUNDLED_SOURCES, "utf8") : "null";
+  return JSON.parse(text) as BundledSources | null;
+}
+
 /** Was that build made from the sources as they are now? */
-export function isCurrent(build: string): boolean {
-  const built = JSON.parse(readFileSync(BUNDLED_SOURCES, "utf8")) as BundledSources;
-  return (
-    built.build === build &&
-    built.sources.every(([path, bytes, changedMs]) => {
-      const found = statSync(join(ROOT, path), { throwIfNoEntry: false });
-      return found?.size === bytes && found.mtimeMs === changedMs;
-    })
-  );
+export function isCurrent(build: string, built: BundledSources | null, root: string = ROOT): boolean {
+  if (built?.build !== build) return false;
+  return built.sources.every(([path, bytes, changedMs]) => {
+    const found = statSync(join(root, path), { throwIfNoEntry: false });
+    return found?.size === bytes && found.mtimeMs === changedMs;
+  });
 }

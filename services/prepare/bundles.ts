@@ -7,7 +7,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/p
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "esbuild";
-import { BUNDLED_SOURCES, BUNDLES, type BundledSources, isCurrent, type SourceStamp } from "../program.ts";
+import { BUNDLED_SOURCES, BUNDLES, type BundledSources, isCurrent, readBundled, type SourceStamp } from "../program.ts";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const KEPT_BUILDS = 3;
@@ -28,7 +28,7 @@ const BANNER = [
 /** Builds unless the current build is of these very sources. `alone`: nothing of earlier builds stays (a release). */
 export async function buildBundles({ alone = false } = {}): Promise<void> {
   const current = await readFile(join(BUNDLES, "current"), "utf8").catch(() => "");
-  if (!alone && current !== "" && isBuilt(current)) return;
+  if (!alone && isCurrent(current, readBundled())) return;
   const { build } = await import("esbuild");
   const { outputFiles, metafile } = await build({
     absWorkingDir: ROOT,
@@ -63,14 +63,6 @@ export async function buildBundles({ alone = false } = {}): Promise<void> {
   await replaceFile(BUNDLED_SOURCES, JSON.stringify({ build: name, sources } satisfies BundledSources));
   await replaceFile(join(BUNDLES, "current"), name);
   await prune(name, alone ? 1 : KEPT_BUILDS);
-}
-
-function isBuilt(build: string): boolean {
-  try {
-    return isCurrent(build);
-  } catch {
-    return false;
-  }
 }
 
 /** In our own sources the address of the module goes on meaning the place of the source. */

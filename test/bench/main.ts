@@ -17,6 +17,7 @@ import { neighboursBench } from "./rows/neighbours.ts";
 import { crashesBench, productBench } from "./rows/product.ts";
 import { resumeBench } from "./rows/resume.ts";
 import { rolloversBench } from "./rows/rollovers.ts";
+import { startBench } from "./rows/start.ts";
 import { streamsBench } from "./rows/streams.ts";
 import { millionJobsBench } from "./scale/million-jobs.ts";
 import { rolloutsBench } from "./scale/rollouts.ts";
@@ -24,6 +25,7 @@ import { rolloutsBench } from "./scale/rollouts.ts";
 const BENCHES: readonly Bench[] = [
   productBench,
   crashesBench,
+  startBench,
   longRestartBench,
   resumeBench,
   approvalsBench,

@@ -11,6 +11,7 @@ import { systemClock } from "../../config/system-time.ts";
 import { markOf } from "../../supervisor/instances/launch.ts";
 import { DATABASE, OWNER_ROLE, socketUrl } from "../../supervisor/postgres/roles.ts";
 import { createProcessTable } from "../../supervisor/process/group-signal.ts";
+import { COMPILED, shareCode } from "./code-cache.ts";
 import { PASSWORD } from "./services.ts";
 import { steadyPort } from "./steady-port.ts";
 
@@ -60,6 +61,7 @@ export async function startInstallation(wanted: InstallationWanted = {}): Promis
   const home = mkdtempSync(join(tmpdir(), "owl-update-"));
   chmodSync(home, 0o755);
   wanted.prepare?.(home);
+  shareCode(home);
   const port = await steadyPort();
   const config = join(home, "owl.yaml");
   writeFileSync(config, `proxy: {listen: "127.0.0.1:${port}"}\n${wanted.yaml?.(home) ?? INSTALLATION_YAML}`);
@@ -69,6 +71,7 @@ export async function startInstallation(wanted: InstallationWanted = {}): Promis
     OWL_HOME: home,
     OWL_ADMIN_PASSWORD: PASSWORD,
     OWL_LANG: "en",
+    ...COMPILED,
   };
   let child: ChildProcess | null = null;
   let stopping = false;

@@ -1,7 +1,7 @@
 // A real owld in a home of its own: started, asked over its control socket, killed, started again, cleaned up by pid.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +9,7 @@ import type { Status } from "../../config/control-api.ts";
 import { markOf } from "../../supervisor/instances/launch.ts";
 import type { MarkedProcess } from "../../supervisor/ports.ts";
 import { createProcessTable } from "../../supervisor/process/group-signal.ts";
+import { COMPILED, shareCode } from "./code-cache.ts";
 import { poll } from "./poll.ts";
 import { steadyPort } from "./steady-port.ts";
 
@@ -63,6 +64,7 @@ export async function createOwldHome(
   const write = (text: string): void =>
     writeFileSync(configFile, `proxy: {listen: "127.0.0.1:${port}", drainTimeout: 5s}\n${text}`);
   write(yaml);
+  if (!existsSync(join(home, "cache/node"))) shareCode(home);
   return {
     home,
     port,
@@ -74,6 +76,7 @@ export async function createOwldHome(
         env: {
           PATH: process.env.PATH ?? "",
           OWL_HOME: home,
+          ...COMPILED,
           ...(preload === undefined ? {} : { NODE_OPTIONS: `--import ${preload}` }),
           ...env,
         },

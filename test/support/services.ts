@@ -10,6 +10,7 @@ import pg from "pg";
 import type { AppConfig } from "../../config/config.ts";
 import { DEFAULTS } from "../../config/defaults.ts";
 import { systemClock } from "../../config/system-time.ts";
+import { COMPILED } from "./code-cache.ts";
 import { startTestPostgres, type TestPostgres } from "./postgres.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
@@ -116,6 +117,7 @@ export async function startServices(
         PATH: process.env.PATH ?? "",
         HOME: dir,
         OWL_HOME: dir,
+        ...COMPILED,
         OWL_INSTANCE: id,
         OWL_SERVICE: service,
         OWL_RELEASE: "test",
