@@ -13,7 +13,7 @@ export const BUNDLES = join(ROOT, ".build/programs");
 /** What a checkout's bundles were built from; no part of a release. */
 export const BUNDLED_SOURCES = join(ROOT, ".build/.cache/programs.json");
 
-export type ProgramName = "web" | "worker" | "prepare";
+type ProgramName = "web" | "worker" | "prepare";
 
 /** A source file as it was when it was built into a bundle: its path below the root, size and time of change. */
 export type SourceStamp = readonly [path: string, bytes: number, changedMs: number];
