@@ -68,6 +68,8 @@ export async function copyCode(root: string, to: string): Promise<void> {
     await cp(from, join(fresh, name), {
       recursive: true,
       verbatimSymlinks: true,
+      // By these a bundled program knows its sources.
+      preserveTimestamps: true,
       filter: (source) => !skipped.has(relative(root, source)),
     });
   }
