@@ -276,6 +276,8 @@ export interface Changed {
   readonly notes: readonly string[];
   /** The rollout started by it (a reload that replaces instances), or null. */
   readonly rollout: Rollout | null;
+  /** Services that were not there before, and how long each must stand to count. Absent: none. */
+  readonly added?: { readonly names: readonly string[]; readonly standMs: number };
 }
 
 /** Answer of kill: what it cost. */

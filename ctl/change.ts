@@ -5,6 +5,7 @@ import { type Changed, EXIT, type RolloutPlan } from "../config/control-api.ts";
 import type { CommandDeps } from "./deps.ts";
 import { follow } from "./follow.ts";
 import { showPlan } from "./show-plan.ts";
+import { watchAdded } from "./watch-added.ts";
 
 interface Change {
   readonly path: string;
@@ -33,6 +34,10 @@ export async function changeCommand(change: Change, options: ChangeOptions, deps
     for (const note of changed.notes) terminal.out(note);
     if (changed.changed && changed.notes.length === 0) terminal.out(text.change.done);
   }
-  if (changed.rollout === null || json) return EXIT.done;
-  return follow(changed.rollout, { detach: options.detach }, deps);
+  if (changed.rollout !== null && !json) {
+    const code = await follow(changed.rollout, { detach: options.detach }, deps);
+    if (code !== EXIT.done) return code;
+  }
+  if (changed.added !== undefined && !options.detach) await watchAdded(changed.added, deps);
+  return EXIT.done;
 }

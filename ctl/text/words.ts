@@ -256,7 +256,18 @@ export const words = {
       `초당 요청 ${perS}, 처리 중 ${inFlight}`,
     ],
   },
-  change: { nothing: ["Nothing to do.", "할 일이 없습니다."], done: ["Done.", "완료."] },
+  change: {
+    nothing: ["Nothing to do.", "할 일이 없습니다."],
+    done: ["Done.", "완료."],
+    waiting: (services: string) => [
+      `Waiting until it stands: ${services} (Ctrl-C ends the waiting only).`,
+      `안정될 때까지 기다리는 중: ${services} (Ctrl-C는 기다림만 끝냅니다).`,
+    ],
+    notReady: (service: string) => [
+      `${service} is new and ended or failed before it stood. The rest of owl.yaml is in force; it is tried again by itself.`,
+      `새 서비스 ${service}이(가) 안정되기 전에 종료되었거나 실패했습니다. owl.yaml의 나머지는 적용되었으며, 자동으로 다시 시도합니다.`,
+    ],
+  },
   why: {
     wantedDown: ["stopped by a person", "사람이 멈춤"],
     process: ["process", "프로세스"],

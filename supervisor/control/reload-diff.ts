@@ -9,6 +9,8 @@ import { configHash } from "../instances/launch.ts";
 interface ReloadDiff {
   /** In the order of the new configuration, the oldest of each service first. */
   readonly replaced: readonly Instance[];
+  /** Names of the services that are new and wanted. */
+  readonly added: readonly string[];
   /** Empty: nothing differs. */
   notes(text: Text): readonly string[];
 }
@@ -30,6 +32,9 @@ export function compareConfigs(
       replaced,
       next.services.map(({ name }) => name),
     ),
+    added: next.services
+      .filter(({ name, replicas }) => replicas > 0 && !now.services.some((one) => one.name === name))
+      .map(({ name }) => name),
     notes: (text) => sayDiff(now, next, replaced, text),
   };
 }

@@ -53,21 +53,22 @@ export function createReloadControl(parts: ReloadControlParts): Pick<Control, "r
         return compare(config).replaced.length === 0 ? [] : await parts.clearance.ask(config);
       });
       gate.refuseWhileBusy();
-      const { replaced, notes } = compare(config);
+      const { replaced, added, notes } = compare(config);
       const said = notes(text);
+      const awaited = added.length === 0 ? {} : { added: { names: added, standMs: config.rollout.confirmMs } };
       parts.journal.write({ type: "config.reloaded", message: record.recorded.reloaded(notes(record)) });
       if (replaced.length === 0) {
         definitions.take(definition);
         // It is in force; a proxy that cannot follow keeps the former one and is tried again by the loop.
         await parts.proxies.settled();
-        return { changed: said.length > 0, notes: said, rollout: null };
+        return { changed: said.length > 0, notes: said, rollout: null, ...awaited };
       }
       const { confirmMs } = config.rollout;
       const confirms = confirmMs === 0 ? [] : [record.recorded.rollout.confirms(confirmMs / 1_000)];
       const rollout = definitions.tryOut(definition, () =>
         parts.rollouts.begin(replaced, [...warned, ...confirms], { config, confirmMs }),
       );
-      return { changed: true, notes: said, rollout };
+      return { changed: true, notes: said, rollout, ...awaited };
     },
     async planReload(text) {
       const config = definitions.look();

@@ -285,6 +285,7 @@ export const changed: z.ZodType<api.Changed> = z.object({
   changed: z.boolean(),
   notes: z.array(z.string()),
   rollout: rollout.nullable(),
+  added: z.object({ names: z.array(z.string()), standMs: z.number() }).optional(),
 });
 
 export const killed: z.ZodType<api.Killed> = z.object({ instance: z.string(), notes: z.array(z.string()) });

@@ -166,6 +166,24 @@ describe("changes", () => {
     expect(await ctl(owld.home, ["scale", "web=3"])).toMatchObject({ code: 0, stdout: "web: 2 -> 3\n" });
   });
 
+  test("a reload that adds a service waits until it stands, and fails when it does not", async () => {
+    owld.on("POST /v1/reload", {
+      changed: true,
+      notes: ["web is new"],
+      rollout: null,
+      added: { names: ["web"], standMs: 300 },
+    });
+    owld.on("GET /v1/status", aStatus());
+    const failed = await ctl(owld.home, ["reload"]);
+    expect([failed.code, failed.stderr]).toEqual([
+      1,
+      expect.stringMatching(/web is new and ended[\s\S]*owlctl why web/),
+    ]);
+    const [web] = aStatus().services;
+    owld.on("GET /v1/status", aStatus({ services: web ? [{ ...web, ready: 2, instances: [] }] : [] }));
+    expect(await ctl(owld.home, ["reload"])).toMatchObject({ code: 0, stdout: "web is new\n" });
+  });
+
   test("refused while a rollout runs: exit code 4 with its id", async () => {
     owld.on("POST /v1/stop/web", (_, response) =>
       problem(response, {
