@@ -77,7 +77,7 @@ export async function launchProxy(
   const wanted = listenAddresses(proxy).map(addressName);
   const donor = donors.find((one) => mayGive(one, claimed.taken.addresses, wanted));
   if (donor === undefined) {
-    const running = becomeProxy(parts, launch, spare);
+    const running = await becomeProxy(parts, launch, spare);
     if (running === null) throw claimed.taken.error;
     return running;
   }
@@ -154,8 +154,8 @@ function spawnProxy(
   });
 }
 
-function becomeProxy(parts: ProxyLaunchParts, launch: ProxyLaunch, spare: Spare): RunningProcess | null {
-  const identity = spare.become(namesOf(launch.proxy), runsAs(parts, launch));
+async function becomeProxy(parts: ProxyLaunchParts, launch: ProxyLaunch, spare: Spare): Promise<RunningProcess | null> {
+  const identity = await spare.become(namesOf(launch.proxy), runsAs(parts, launch));
   return identity === null ? null : parts.spawner.adopt(identity, exitFifo(parts.paths, launch.id));
 }
 

@@ -23,8 +23,8 @@ interface SpareProgram {
 export interface Spare {
   /** Has one started by `donor`, unless there is one for these addresses. */
   keep(donor: ProxyClient, addresses: string): Promise<void>;
-  /** It becomes that program, its listeners from descriptor 4 on; null: there is none for these addresses. */
-  become(addresses: string, program: SpareProgram): ProcessIdentity | null;
+  /** It becomes that program, its listeners from descriptor 4 on; null: there is none for these addresses, nor any other. */
+  become(addresses: string, program: SpareProgram): Promise<ProcessIdentity | null>;
   end(): void;
 }
 
@@ -34,32 +34,42 @@ export function createSpare({ paths, table }: { paths: HomePaths; table: Process
   let kept: { readonly addresses: string; readonly identity: ProcessIdentity } | null = null;
   /** Our end of the FIFO; kept after its last word, for it may not be read yet. */
   let end: number | null = null;
-  let asking = false;
+  let asking: Promise<void> | null = null;
 
   function close(): void {
     kept = null;
-    if (end !== null) closeSync(end);
+    if (end === null) return;
+    closeSync(end);
     end = null;
+    releaseLeft(fifo);
+  }
+
+  async function start(donor: ProxyClient, addresses: string): Promise<void> {
+    close();
+    releaseLeft(fifo);
+    await makeFifos([fifo]);
+    end = openWriteEnd(fifo);
+    const pid = await donor.keep(["/bin/sh", "-c", WAIT, fifo]);
+    const identity = table.identify(pid);
+    if (identity !== null && end !== null) kept = { addresses, identity };
   }
 
   return {
     async keep(donor, addresses) {
-      if (asking || (kept?.addresses === addresses && table.isAlive(kept.identity))) return;
-      asking = true;
-      try {
-        close();
-        releaseLeft(fifo);
-        await makeFifos([fifo]);
-        end = openWriteEnd(fifo);
-        const pid = await donor.keep(["/bin/sh", "-c", WAIT, fifo]);
-        const identity = table.identify(pid);
-        if (identity !== null && end !== null) kept = { addresses, identity };
-      } finally {
-        asking = false;
-      }
+      if (asking !== null || (kept?.addresses === addresses && table.isAlive(kept.identity))) return;
+      asking = start(donor, addresses).finally(() => {
+        asking = null;
+      });
+      await asking;
     },
-    become(addresses, { argv, env, cwd, logFile }) {
-      if (kept?.addresses !== addresses || end === null || !table.isAlive(kept.identity)) return null;
+    async become(addresses, { argv, env, cwd, logFile }) {
+      // A donor that is gone has told its process, or never will.
+      await asking?.catch(() => undefined);
+      if (kept?.addresses !== addresses || end === null || !table.isAlive(kept.identity)) {
+        // One that nobody knows would hold the addresses for ever.
+        close();
+        return null;
+      }
       const { identity } = kept;
       const given = Object.entries(env).map(([name, value]) => `${name}=${value}`);
       const lines = [
