@@ -65,8 +65,8 @@ beforeAll(async () => {
     "services/db/turns.ts": changed("services/db/turns.ts", [
       ["        turn.text,\n", `        "${MARK}" + turn.text,\n`],
       [
-        `t.account_id AS "accountId", t.text,\n            coalesce(`,
-        `t.account_id AS "accountId", regexp_replace(t.text, '^${MARK}', '') AS text,\n            coalesce(`,
+        `t.account_id AS "accountId", t.text, t.model,`,
+        `t.account_id AS "accountId", regexp_replace(t.text, '^${MARK}', '') AS text, t.model,`,
       ],
     ]),
   };
@@ -131,7 +131,9 @@ test(
       await underWay();
       const from = systemClock.now();
       const done = await owl.ctl(...args, "--yes", "--json");
-      expect(done.code, `${name}: ${done.err}${done.out.slice(-2_000)}`).toBe(code);
+      expect(done.code, `${name}: ${done.err}${/"reason":"[^"]*/.exec(done.out)?.[0]}${done.out.slice(-2_000)}`).toBe(
+        code,
+      );
       const after = await owl.until(({ state, release }) => state === "steady" && release.version === version);
       expect(releasesOf(after)).toEqual([version]);
       legs.push({ name, from, until: systemClock.now() });
