@@ -77,7 +77,10 @@ test("every construct of an answer is laid out, with figures as a chart, and bre
   await answer.getByRole("img", { name: /^Chart of 매출 by 달/ }).waitFor();
   await answer.locator(".chart canvas").waitFor();
   await expectAccessible(page);
-  expect(await page.title()).toBe(`${(await page.locator(".conversation-head h1").innerText()).slice(0, 80)} · Owl`);
+  await until("the tab bears the chat's title", async () => {
+    const title = await page.locator(".conversation-head h1").innerText();
+    return title.startsWith("report") && (await page.title()) === `${title.slice(0, 80)} · Owl`;
+  });
   await page.close();
 });
 

@@ -30,7 +30,7 @@ let web: WebClient;
 beforeAll(async () => {
   releases = mkdtempSync(join(tmpdir(), "owl-blocked-"));
   chmodSync(releases, 0o755);
-  const worker = "services/worker/main.ts";
+  const worker = "services/worker/wiring.ts";
   const blocking = await makeRelease(releases, "9.8.0", {
     [worker]: `${readFileSync(join(ROOT, worker), "utf8")}${BLOCKS}`,
   });
