@@ -12,6 +12,7 @@ import type { HeldSchedule, TickEnd } from "../db/schedule-ticks.ts";
 import type { TickReason } from "../db/schedules.ts";
 import { readSpending } from "../db/spending.ts";
 import { acceptTurn } from "../db/turns.ts";
+import { type HeldKind, readUsage } from "../db/usage.ts";
 
 export interface RunDeps {
   readonly queue: JobQueue;
@@ -31,6 +32,10 @@ export function runSchedule(deps: RunDeps, sql: Sql, schedule: HeldSchedule): Pr
   return schedule.text === null ? runPlaybook(deps, sql, schedule) : ask(deps, sql, schedule);
 }
 
+async function hasRoom({ config }: RunDeps, sql: Sql, accountId: string, kind: HeldKind): Promise<boolean> {
+  return (await readUsage(sql, accountId, [kind]))[kind] < config.limits[kind];
+}
+
 const REFUSALS = { running: "conversation", notFound: "gone", full: "limit" } as const;
 
 async function ask(deps: RunDeps, sql: Sql, schedule: HeldSchedule): Promise<TickEnd> {
@@ -38,6 +43,8 @@ async function ask(deps: RunDeps, sql: Sql, schedule: HeldSchedule): Promise<Tic
   const turnId = deps.random.uuid();
   const { monthly } = deps.config.budget;
   if (monthly !== null && (await readSpending(sql, accountId)).cost >= monthly) return refused("limit");
+  if (schedule.conversationId === null && !(await hasRoom(deps, sql, accountId, "conversations")))
+    return refused("limit");
   // A refused turn ends the statement it was in: not more than that.
   await sql.query("SAVEPOINT asked");
   const conversationId = schedule.conversationId ?? deps.random.uuid();
@@ -62,6 +69,7 @@ async function runPlaybook(deps: RunDeps, sql: Sql, schedule: HeldSchedule): Pro
   const { accountId, playbookId } = schedule;
   const playbook = playbookId === null ? null : await findPlaybook(sql, playbookId, accountId);
   if (playbook === null) return refused("gone");
+  if (!(await hasRoom(deps, sql, accountId, "runs"))) return refused("limit");
   const id = deps.random.uuid();
   const queueJob = deps.random.uuid();
   const { name, steps, lost } = playbook;

@@ -6,7 +6,7 @@ import { receipt, stepAnswer, stepParams } from "../../core/wire/step.ts";
 import { turnAccepted, turnForked } from "../../core/wire/turn.ts";
 import { forkTurn } from "../../db/turn-forks.ts";
 import { findReceipt } from "../../db/turn-steps.ts";
-import { holdToLimits, limitReached } from "../account-limits.ts";
+import { holdToBudget, holdToLimits, limitReached } from "../account-limits.ts";
 import { takeWord } from "../answering-steps.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
@@ -64,6 +64,7 @@ export const turnStepRoutes: Routes = (app, deps) => {
     },
     async (request) => {
       const { id: accountId } = accountOf(request);
+      await holdToBudget(deps.db, accountId, deps.config.budget);
       const answer = { turnId: deps.random.uuid(), conversationId: deps.random.uuid() };
       const given = await onceOnly(deps, request, answer, async (sql) => {
         const outcome = await forkTurn(sql, deps.queue, {
@@ -77,7 +78,7 @@ export const turnStepRoutes: Routes = (app, deps) => {
           most: limits.turns,
         });
         if (outcome === "full") throw limitReached("turns", limits.turns);
-        await holdToLimits(sql, accountId, limits, ["storedBytes"]);
+        await holdToLimits(sql, accountId, limits, ["conversations", "storedBytes"]);
       });
       await deps.db.flush();
       return given;

@@ -95,6 +95,11 @@ test("playbooks, runs in line and conversations have an end; large playbooks are
   const conversations = await together(52, () => pia.call("POST", "/api/conversations", {}));
   expect(statuses(conversations)).toEqual([...Array(50).fill(201), 429, 429]);
   expect(await usageOf("pia")).toMatchObject({ playbooks: 4, runs: 3, conversations: 50 });
+  // No other way in either.
+  const { turnId } = (await pia.call("POST", `/api/conversations/${conversations[0]?.body.id}/turns`, { text: "a" }))
+    .body;
+  await pia.call("POST", `/api/turns/${turnId}/stop`, {});
+  expect((await pia.call("POST", `/api/turns/${turnId}/steps/0/fork`)).body.code).toBe("limit.conversations");
 });
 
 test("uploads that are not complete: their number and their announced bytes, of many that begin at once", async () => {

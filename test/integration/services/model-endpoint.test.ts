@@ -113,6 +113,7 @@ test("a chat's model answers it, its cost is on record, and the month's budget e
   await client.ended((await client.ask("once more", conversation)).turnId);
   const refused = await client.call("POST", `/api/conversations/${conversation}/turns`, { text: "and again" });
   expect(refused).toMatchObject({ status: 429, body: { code: "limit.budget", data: { limit: 2 } } });
+  expect((await client.call("POST", `/api/turns/${turnId}/steps/0/fork`)).body.code).toBe("limit.budget");
   // What was spent stays spent.
   await client.call("DELETE", `/api/conversations/${conversation}`);
   expect((await client.call("GET", "/api/account/usage")).body.month.cost).toBeCloseTo(2.8);
