@@ -44,7 +44,7 @@ afterAll(async () => {
   await services?.stop();
 });
 
-const schedulers = () =>
+const schedulers = (config = services.config) =>
   [1, 2].map(() =>
     createScheduler({
       db,
@@ -52,7 +52,7 @@ const schedulers = () =>
       clock: { ...createTestClock(), now: () => now },
       random: systemRandom,
       log: pino({ level: "silent" }),
-      config: services.config,
+      config,
     }),
   );
 
@@ -169,4 +169,13 @@ test("ticks by the clock: each once over two schedulers, outages and a wrong clo
   expect(outcomes).not.toContain("skipped");
   expect(outcomes.filter((outcome) => outcome === "started").length).toBeGreaterThan(13);
   expect((await findSchedule(db, often.id, null))?.nextAt?.getTime()).toBeLessThan(right + 24 * 60 * MINUTE);
+
+  // An account that holds all it may has no run made for it.
+  const [full] = schedulers({ ...services.config, limits: { ...services.config.limits, conversations: 0 } });
+  await services.sql.query("UPDATE owl.schedule SET last_turn = NULL WHERE id = $1", [often.id]);
+  await settle(often.id);
+  now += 2 * MINUTE;
+  await full?.runOnce();
+  const last = (await ticksOf(often.id)).find(({ tickAt }) => tickAt.getTime() === now - MINUTE);
+  expect(last).toMatchObject({ outcome: "refused", reason: "limit" });
 });
