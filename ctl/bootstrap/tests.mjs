@@ -68,14 +68,23 @@ function countsOf(report) {
   };
 }
 
-/** A line for each failure of a file: where, which, and how it failed, short enough that the end of a log holds them all. */
+/** For each failure of a file a line that says where and which, then how it failed: bounded, so that a log's end holds all. */
 function failuresOf(file) {
   const where = whereOf(file);
   const tests = file.assertionResults
     .filter((one) => one.status === "failed")
-    .map((one) => `${where}: ${one.fullName}: ${firstLine(one.failureMessages?.[0])}`);
-  return file.status === "failed" && tests.length === 0 ? [`${where}: ${firstLine(file.message)}`] : tests;
+    .map((one) => `${where}: ${one.fullName}: ${howOf(one.failureMessages?.[0])}`);
+  return file.status === "failed" && tests.length === 0 ? [`${where}: ${howOf(file.message)}`] : tests;
 }
 
 const whereOf = (file) => file.name.replace(/^.*?\/test\//, "test/");
-const firstLine = (message) => (message ?? "no message").trim().split("\n", 1)[0].slice(0, 240);
+const HOW_LINES = 40;
+const HOW_CHARACTERS = 2_400;
+
+/** The message without the stack of calls: its first line, and of a long rest the end, where the reason stands. */
+function howOf(message) {
+  const lines = (message ?? "no message").trim().split("\n");
+  const [first, ...rest] = lines.filter((line) => !/^\s+at /.test(line));
+  const end = rest.slice(-HOW_LINES).map((line) => `     ${line}\n`);
+  return `${first.slice(0, 240)}\n${end.join("").slice(-HOW_CHARACTERS)}`.trimEnd();
+}
