@@ -19,6 +19,7 @@ import { createRouting } from "./instances/routing.ts";
 import { serviceProgram } from "./instances/service-program.ts";
 import { createSurroundings } from "./instances/surroundings.ts";
 import { createSupervisor } from "./loop.ts";
+import { createLateness } from "./observe/lateness.ts";
 import { createLogDrops } from "./observe/log-drops.ts";
 import { createStatusReader } from "./observe/status.ts";
 import { createBackups, noteRewound } from "./postgres/backups/service.ts";
@@ -165,7 +166,7 @@ export function createDaemon(parts: DaemonParts) {
     ...surroundings,
     opening: () => ground.door.opening,
     doubts: health.doubts,
-    comparison: createComparison({ ...house, changed: wake }),
+    comparison: createComparison({ ...house, lateness: createLateness(), changed: wake }),
     held: () => config().usesDatabase && database.url() === null,
     settleDefinitions: definitions.settle,
     turned() {

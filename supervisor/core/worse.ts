@@ -16,15 +16,21 @@ const LEAST_ERRORS = 3;
 /** A high percentile needs more answers: with fewer, half of them must be slower. Less slower harms nobody. */
 const LEAST_TIMED = 100;
 const LEAST_SLOWER_MS = 50;
+/** An answer waits for a turn on the processor several times: in the client, the proxy, the process, and on the way back. */
+const WAITS_PER_ANSWER = 5;
 
 /** Answer times by the histogram's bounds, counted up. */
 type Latency = UpstreamCounters["latency"];
 
-/** The reason, or null: as good as before, or not known yet. All of one service; `warm`: times since the new ones are so. */
+/**
+ * The reason, or null: as good as before, or not known yet. All of one service; `warm`: times since the new ones are so;
+ * `lateMs`: how late the machine lets any process run meanwhile.
+ */
 export function answersWorse(
   old: readonly UpstreamCounters[],
   fresh: readonly UpstreamCounters[],
   warm: readonly Latency[],
+  lateMs: number,
   limits: WorseLimits,
 ): ((text: Recorded) => string) | null {
   const now = errorsOf(fresh);
@@ -40,7 +46,7 @@ export function answersWorse(
     0.95,
   );
   if (slow === null || usual === null) return null;
-  if (slow <= usual * limits.p95Factor || slow - usual < LEAST_SLOWER_MS) return null;
+  if (slow <= usual * limits.p95Factor || slow - usual < LEAST_SLOWER_MS + WAITS_PER_ANSWER * lateMs) return null;
   return ({ rollout }) => rollout.worseTime(Math.round(slow), Math.round(usual));
 }
 

@@ -8,6 +8,7 @@ import type { Instance } from "../core/instance.ts";
 import type { Text } from "../core/text/text.ts";
 import type { RolloutFacts, World } from "../core/world.ts";
 import { answersWorse } from "../core/worse.ts";
+import type { Lateness } from "../observe/lateness.ts";
 import type { ProxySet } from "../ports.ts";
 
 export interface Comparison {
@@ -18,6 +19,8 @@ export interface Comparison {
 
 interface ComparisonParts {
   readonly clock: Clock;
+  /** How late the machine itself is by: no fault of what runs on it. */
+  readonly lateness: Lateness;
   readonly proxies: { readonly counters: () => ProxyCounters };
   /** Never rejects, bounded. */
   readonly refreshCounters: () => Promise<void>;
@@ -60,7 +63,12 @@ export function createComparison(parts: ComparisonParts): Comparison {
 
   return {
     tick(rollout) {
-      if (asking || rollout === null || rollout.confirmMs === 0) return;
+      if (rollout === null || rollout.confirmMs === 0) {
+        parts.lateness.end();
+        return;
+      }
+      parts.lateness.begin();
+      if (asking) return;
       asking = true;
       // Settled whatever happens: it never rejects.
       void parts.refreshCounters().then(() => {
@@ -83,7 +91,7 @@ export function createComparison(parts: ComparisonParts): Comparison {
           })
           .filter((latency) => latency !== null);
         const before = instances.filter((one) => one.service === service).flatMap(({ id }) => old.get(id) ?? []);
-        const found = answersWorse(before, counted, warm, parts.config().rollout.worse);
+        const found = answersWorse(before, counted, warm, parts.lateness.p95Ms(), parts.config().rollout.worse);
         const [first] = own;
         if (found !== null && first !== undefined)
           return { instance: first.id, reason: `${service}: ${found(parts.record.recorded)}` };

@@ -27,8 +27,15 @@ test.each([
   ["too few to tell anything", counters(1_000, 0, 2), counters(19, 0, 500), null],
   ["nothing is known of the old ones", counters(0, 0, 2), counters(1_000, 0, 500), null],
 ])("%s", (_, old, fresh, expected) => {
-  if (old.responses["5xx"] + fresh.responses["5xx"] === 0) expect(answersWorse([old], [fresh], [], LIMITS)).toBeNull();
-  const found = answersWorse([old], [fresh], [fresh.latency], LIMITS)?.(en.recorded) ?? null;
+  if (old.responses["5xx"] + fresh.responses["5xx"] === 0)
+    expect(answersWorse([old], [fresh], [], 0, LIMITS)).toBeNull();
+  const found = answersWorse([old], [fresh], [fresh.latency], 0, LIMITS)?.(en.recorded) ?? null;
   if (expected === null) expect(found).toBeNull();
   else expect(found).toMatch(expected);
+});
+
+test("what the machine itself is late by is no fault of the new ones", () => {
+  const [old, fresh] = [counters(1_000, 0, 2), counters(100, 0, 500)];
+  expect(answersWorse([old], [fresh], [fresh.latency], 150, LIMITS)).toBeNull();
+  expect(answersWorse([old], [fresh], [fresh.latency], 50, LIMITS)).not.toBeNull();
 });

@@ -38,6 +38,7 @@ function bench(confirmMs: number) {
   let upstreams: readonly UpstreamCounters[] = [];
   const comparison = createComparison({
     clock,
+    lateness: { begin: () => undefined, end: () => undefined, p95Ms: () => 0 },
     proxies: { counters: () => ({ upstreams }) as never },
     refreshCounters: async () => undefined,
     config: () => ({ rollout: { worse: { errorShare: 0.05, p95Factor: 3 } } }),
