@@ -5,11 +5,16 @@ import type { JobKind } from "../../config/config.ts";
 import { turnEndOfLoss } from "../core/turn.ts";
 import type { Text } from "../text/text.ts";
 import type { Sql } from "./pool.ts";
-import type { RunningRow } from "./running-rows.ts";
 import { endTurn } from "./turns.ts";
 
+interface LostRow {
+  readonly id: string;
+  readonly attempt: number;
+  readonly stopRequested: boolean;
+}
+
 /** Ends the locked lost row as failed, or as stopped where a stop was asked for; false when it had ended. */
-type EndLost = (sql: Sql, row: Pick<RunningRow, "id" | "attempt" | "stopRequested">, text: Text) => Promise<boolean>;
+type EndLost = (sql: Sql, row: LostRow, text: Text) => Promise<boolean>;
 
 /** A kind whose row has nothing more to tell than state and message. */
 function endPlain(table: string, stopped: string, messageKey: Parameters<Text>[0]): EndLost {

@@ -4,6 +4,7 @@
 
 import type { Logger } from "pino";
 import { asError } from "../../config/errors.ts";
+import { createLoop, type Running } from "../../config/running.ts";
 import type { Clock } from "../../config/time.ts";
 import { mayPassLater } from "../db/database-errors.ts";
 import type { Database, Sql } from "../db/pool.ts";
@@ -29,9 +30,7 @@ interface SchedulerDeps extends RunDeps {
   readonly log: Logger;
 }
 
-interface Scheduler {
-  start(): void;
-  stop(): Promise<void>;
+interface Scheduler extends Running {
   /** Takes what is due; answers how many schedules that were. */
   runOnce(): Promise<number>;
 }
@@ -85,7 +84,6 @@ async function during(schedule: HeldSchedule, work: (line: CronLine) => Promise<
 export function createScheduler(deps: SchedulerDeps): Scheduler {
   const { db, clock, log } = deps;
   const stopping = new AbortController();
-  let loop: Promise<void> | null = null;
 
   async function take(sql: Sql, schedule: HeldSchedule, line: CronLine, nowMs: number): Promise<void> {
     const { id, missed } = schedule;
@@ -167,24 +165,18 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     return count;
   }
 
-  async function everySecond(): Promise<void> {
-    for await (const _ of clock.every(EVERY_MS, stopping.signal)) {
-      try {
-        await runOnce();
-      } catch (error) {
-        log.warn({ err: asError(error) }, "schedules were not looked after; it is tried again");
-      }
-    }
-  }
-
+  const loop = createLoop({
+    clock,
+    everyMs: EVERY_MS,
+    runOnce: async () => void (await runOnce()),
+    failed: (err) => log.warn({ err }, "schedules were not looked after; it is tried again"),
+  });
   return {
+    ...loop,
     runOnce,
-    start() {
-      loop ??= everySecond();
-    },
     async stop() {
       stopping.abort();
-      await loop;
+      await loop.stop();
     },
   };
 }

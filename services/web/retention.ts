@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { RetentionConfig } from "../../config/config.ts";
 import { asError } from "../../config/errors.ts";
+import { createLoop, type Running } from "../../config/running.ts";
 import type { Clock } from "../../config/time.ts";
 import { buildLateIndexes } from "../db/late-indexes.ts";
 import type { Database, Sql } from "../db/pool.ts";
@@ -22,9 +23,7 @@ import {
 } from "../db/retention.ts";
 import { stopRow } from "../db/stops.ts";
 
-interface Retention {
-  start(): void;
-  stop(): Promise<void>;
+interface Retention extends Pick<Running, "start" | "stop"> {
   /** Erases what was deleted; false: another process sweeps. */
   erase(): Promise<boolean>;
   /** Forgets what has had its time. */
@@ -55,7 +54,7 @@ interface RetentionParts {
 export function createRetention(parts: RetentionParts): Retention {
   const { db, clock, log, instance } = parts;
   const stopping = new AbortController();
-  const loops: Promise<void>[] = [];
+  let building: Promise<void> | null = null;
   const timed = retentionSweeps(parts.kept);
   let mayHold = false;
 
@@ -119,15 +118,14 @@ export function createRetention(parts: RetentionParts): Retention {
     ]);
   const forget = () => all(timed.map((sweep) => ({ name: sweep.name, step: inTransaction(sweep) })));
 
-  async function every(ms: number, run: () => Promise<unknown>): Promise<void> {
-    for await (const _ of clock.every(ms, stopping.signal)) {
-      try {
-        await run();
-      } catch (error) {
-        log.warn({ err: asError(error) }, "nobody sweeps at the moment; it is tried again");
-      }
-    }
-  }
+  const every = (everyMs: number, run: () => Promise<unknown>): Running =>
+    createLoop({
+      clock,
+      everyMs,
+      runOnce: async () => void (await run()),
+      failed: (err) => log.warn({ err }, "nobody sweeps at the moment; it is tried again"),
+    });
+  const loops = [every(ERASE_EVERY_MS, erase), every(FORGET_EVERY_MS, forget)];
 
   async function buildIndexes(): Promise<void> {
     if (parts.databaseUrl === undefined) return;
@@ -144,13 +142,13 @@ export function createRetention(parts: RetentionParts): Retention {
   return {
     erase,
     forget,
-    start() {
-      if (loops.length > 0) return;
-      loops.push(buildIndexes(), every(ERASE_EVERY_MS, erase), every(FORGET_EVERY_MS, forget));
+    async start() {
+      building ??= buildIndexes();
+      await Promise.all(loops.map((loop) => loop.start()));
     },
     async stop() {
       stopping.abort();
-      await Promise.allSettled(loops);
+      await Promise.all([building, ...loops.map((loop) => loop.stop())]);
       if (mayHold) await leaveSweepLease(db, instance).catch(() => undefined);
     },
   };

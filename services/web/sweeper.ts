@@ -3,15 +3,13 @@
 // last moment either wins whole or loses whole.
 
 import type { Logger } from "pino";
-import { asError } from "../../config/errors.ts";
+import { createLoop, type Running } from "../../config/running.ts";
 import type { Clock } from "../../config/time.ts";
 import type { Database } from "../db/pool.ts";
 import { endQueuedTurn, findUnclaimedTurns } from "../db/turns.ts";
 import type { Text } from "../text/text.ts";
 
-interface Sweeper {
-  start(): void;
-  stop(): Promise<void>;
+interface Sweeper extends Running {
   /** Closes the turns past their claim limit; answers how many. */
   closeUnclaimed(): Promise<number>;
 }
@@ -26,8 +24,6 @@ export function createSweeper(deps: {
   readonly text: Text;
 }): Sweeper {
   const { db, clock, log } = deps;
-  const stopping = new AbortController();
-  const loops: Promise<void>[] = [];
 
   async function closeUnclaimed(): Promise<number> {
     let count = 0;
@@ -41,25 +37,11 @@ export function createSweeper(deps: {
     return count;
   }
 
-  async function every(ms: number, run: () => Promise<unknown>): Promise<void> {
-    for await (const _ of clock.every(ms, stopping.signal)) {
-      try {
-        await run();
-      } catch (error) {
-        log.warn({ err: asError(error) }, "sweep failed; it is repeated");
-      }
-    }
-  }
-
-  return {
-    closeUnclaimed,
-    start() {
-      if (loops.length > 0) return;
-      loops.push(every(EVERY_MS, closeUnclaimed));
-    },
-    async stop() {
-      stopping.abort();
-      await Promise.all(loops);
-    },
-  };
+  const loop = createLoop({
+    clock,
+    everyMs: EVERY_MS,
+    runOnce: async () => void (await closeUnclaimed()),
+    failed: (err) => log.warn({ err }, "sweep failed; it is repeated"),
+  });
+  return { ...loop, closeUnclaimed };
 }

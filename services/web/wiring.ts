@@ -112,9 +112,9 @@ process.on("SIGINT", () => void stop("SIGINT"));
 try {
   await Promise.all([queue.start(), listener.start(), pulse.start()]);
   reclaimer.start();
-  sweeper.start();
-  scheduler.start();
-  retention.start();
+  await sweeper.start();
+  await scheduler.start();
+  await retention.start();
   if (instance.socket) {
     await rm(instance.socket, { force: true });
     await app.listen({ path: instance.socket });

@@ -2,6 +2,7 @@
 // connection; should the library stop refreshing the leases of running jobs, that is an ERROR and the beat goes on.
 
 import type { Logger } from "pino";
+import { createLoop, type Running } from "../../config/running.ts";
 import type { Clock } from "../../config/time.ts";
 import type { Claim } from "../db/claims.ts";
 import { createPulse, type Pulse } from "../db/pulse.ts";
@@ -37,9 +38,7 @@ export function createHeartbeat(deps: HeartbeatDeps): Pulse {
   });
 }
 
-interface LeaseKeeper {
-  start(): void;
-  stop(): Promise<void>;
+interface LeaseKeeper extends Running {
   /** One round: refresh, then look whether the refresh arrived. */
   runOnce(): Promise<void>;
 }
@@ -52,9 +51,6 @@ export function createLeaseKeeper(deps: {
   readonly intervalMs: number;
   readonly claims: () => readonly Claim[];
 }): LeaseKeeper {
-  const stopping = new AbortController();
-  let loop: Promise<void> | null = null;
-
   async function runOnce(): Promise<void> {
     const claims = deps.claims();
     if (claims.length === 0) return;
@@ -75,16 +71,6 @@ export function createLeaseKeeper(deps: {
     }
   }
 
-  return {
-    runOnce,
-    start() {
-      loop ??= (async () => {
-        for await (const _ of deps.clock.every(deps.intervalMs, stopping.signal)) await runOnce();
-      })();
-    },
-    async stop() {
-      stopping.abort();
-      await loop;
-    },
-  };
+  const failed = (err: Error): void => deps.log.warn({ err }, "leases were not looked after");
+  return { ...createLoop({ clock: deps.clock, everyMs: deps.intervalMs, runOnce, failed }), runOnce };
 }

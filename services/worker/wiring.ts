@@ -85,7 +85,7 @@ try {
   );
   await heartbeat.start();
   reclaimer.start();
-  leases.start();
+  await leases.start();
   worker.start();
   registered = true;
   log.info({ release: instance.release, concurrency: config.worker.concurrency }, "worker is ready");

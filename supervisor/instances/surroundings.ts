@@ -4,6 +4,7 @@
 
 import type { Config } from "../../config/config.ts";
 import type { ConnectionsStatus, WorkerStatus } from "../../config/control-api.ts";
+import { createLoop, type Running } from "../../config/running.ts";
 import type { Clock } from "../../config/time.ts";
 import { formatSize } from "../../config/units.ts";
 import { assessBudget, overDeclared } from "../core/connection-budget.ts";
@@ -41,12 +42,10 @@ interface SurroundingsParts {
   readonly failed: (error: unknown) => void;
 }
 
-export interface Surroundings {
-  start(): void;
+export interface Surroundings extends Running {
   runOnce(): Promise<void>;
   /** Reads connections and workers again unless that was done within the last second. Never rejects. */
   refresh(): Promise<void>;
-  stop(): Promise<void>;
   usage(): ReadonlyMap<number, Usage>;
   connections(): ConnectionsStatus | null;
   workers(): readonly WorkerStatus[] | null;
@@ -59,8 +58,6 @@ export interface Surroundings {
 export function createSurroundings(parts: SurroundingsParts): Surroundings {
   const { clock, book } = parts;
   const { cause: causes, instance: say } = parts.record.recorded;
-  const lifetime = new AbortController();
-  let loop: Promise<void> | null = null;
   let usage: ReadonlyMap<number, Usage> = new Map();
   let freeBytes: number | null = null;
   let reading: Awaited<ReturnType<Metastore["connections"]>> = null;
@@ -125,15 +122,10 @@ export function createSurroundings(parts: SurroundingsParts): Surroundings {
     parts.changed();
   }
 
-  async function run(): Promise<void> {
-    await runOnce();
-    for await (const _ of clock.every(SAMPLE_MS, lifetime.signal)) await runOnce();
-  }
+  const loop = createLoop({ clock, everyMs: SAMPLE_MS, atOnce: true, runOnce, failed: parts.failed });
 
   return {
-    start() {
-      loop ??= run();
-    },
+    ...loop,
     runOnce,
     refresh() {
       if (readAtMs !== null && clock.monotonicMs() - readAtMs < FRESH_MS) return Promise.resolve();
@@ -147,8 +139,7 @@ export function createSurroundings(parts: SurroundingsParts): Surroundings {
       return Promise.race([reread, clock.sleep(answers ? ANSWERING_MS : SILENT_MS)]);
     },
     async stop() {
-      lifetime.abort();
-      await loop;
+      await loop.stop();
       await reread;
     },
     usage: () => usage,

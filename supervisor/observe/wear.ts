@@ -4,6 +4,7 @@
 import { statfs } from "node:fs/promises";
 import type { Config } from "../../config/config.ts";
 import type { DiskStatus } from "../../config/control-api.ts";
+import { createLoop, type Running } from "../../config/running.ts";
 import { type DatabaseWear, fullInDays, wearWarnings, withSample } from "../core/wear.ts";
 import type { DatabaseService } from "../ports.ts";
 import type { Backups } from "../postgres/backups/service.ts";
@@ -12,9 +13,7 @@ import type { Foundation } from "../state/foundation.ts";
 
 const LOOK_MS = 300_000;
 
-export interface WearWatch {
-  start(): void;
-  stop(): Promise<void>;
+export interface WearWatch extends Running {
   disks(): readonly DiskStatus[];
 }
 
@@ -25,9 +24,7 @@ export function createWearWatch(parts: {
   readonly backups: Pick<Backups, "space">;
 }): WearWatch {
   const { clock, store, warnings, warned } = parts.ground;
-  const ended = new AbortController();
   let disks: readonly DiskStatus[] = [];
-  let watching: Promise<void> | null = null;
 
   async function runOnce(): Promise<void> {
     const config = parts.config();
@@ -50,19 +47,6 @@ export function createWearWatch(parts: {
     }
   }
 
-  async function watch(): Promise<void> {
-    for await (const _ of clock.every(LOOK_MS, ended.signal))
-      await runOnce().catch(warned("the disk and the database were not looked at"));
-  }
-
-  return {
-    start() {
-      watching ??= watch();
-    },
-    async stop() {
-      ended.abort();
-      await watching;
-    },
-    disks: () => disks,
-  };
+  const failed = warned("the disk and the database were not looked at");
+  return { ...createLoop({ clock, everyMs: LOOK_MS, runOnce, failed }), disks: () => disks };
 }

@@ -121,10 +121,10 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
       if (door.opening) await open();
       parts.deploys.start();
       await parts.front.start();
-      surroundings.start();
+      await surroundings.start();
       await parts.certificates.start();
-      parts.wear.start();
-      parts.notices.start();
+      await parts.wear.start();
+      await parts.notices.start();
       bringingUp = bringUpDatabase();
     },
     async stop() {

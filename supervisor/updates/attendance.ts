@@ -72,7 +72,7 @@ export function createAttendance(parts: AttendanceParts): Attendance {
       if (url === null || !bundled) return;
       offers = createOffers({ ...ground, ...parts, url });
       await offers.start();
-      newerJobs.start();
+      await newerJobs.start();
     },
     async stop() {
       await newerJobs.stop();

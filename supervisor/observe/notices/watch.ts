@@ -3,6 +3,7 @@
 
 import { hostname } from "node:os";
 import type { Config } from "../../../config/config.ts";
+import { createLoop, type Running } from "../../../config/running.ts";
 import { isServing } from "../../core/instance.ts";
 import { type Matter, mattersOf } from "../../core/matters.ts";
 import {
@@ -39,9 +40,7 @@ interface NoticesParts {
   readonly backups: Pick<Backups, "status">;
 }
 
-export interface Notices {
-  start(): void;
-  stop(): Promise<void>;
+export interface Notices extends Running {
   /** Sends a test by every channel, now; throws `notify.off`, `notify.failed`. */
   test(): Promise<readonly Channel[]>;
 }
@@ -52,7 +51,6 @@ export function createNotices(parts: NoticesParts): Notices {
   const cut = new AbortController();
   const sending = new Map<Channel, Promise<void>>();
   const failures = new Map<Channel, { readonly count: number; readonly againMs: number }>();
-  let watching: Promise<void> | null = null;
 
   async function matters(sinceMs: number): Promise<readonly Matter[]> {
     const { book, journal } = parts.ground;
@@ -129,17 +127,13 @@ export function createNotices(parts: NoticesParts): Notices {
     warnings.delete(`notify ${channel}`);
   }
 
-  async function watch(): Promise<void> {
-    for await (const _ of clock.every(LOOK_MS, ended.signal)) await look().catch(warned("notices were not looked at"));
-  }
+  const looking = createLoop({ clock, everyMs: LOOK_MS, runOnce: look, failed: warned("notices were not looked at") });
 
   return {
-    start() {
-      watching ??= watch();
-    },
+    ...looking,
     async stop() {
       ended.abort();
-      await watching;
+      await looking.stop();
       const cancel = clock.after(END_MS, () => cut.abort(new Error("owld ends")), { unref: true });
       await Promise.all(sending.values());
       cancel();

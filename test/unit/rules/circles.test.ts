@@ -4,16 +4,8 @@ import { expect, test } from "vitest";
 import { circlesOf } from "../../support/rules/circle-rule.ts";
 import { sources } from "../../support/rules/sources.ts";
 
-/** Still to be cut. */
-const LEFT: readonly string[] = ["services/db/lost-endings.ts services/db/running-rows.ts"];
-
 test("no imports go in a circle", () => {
-  expect(circlesOf(sources()).filter((circle) => !LEFT.includes(circle.join(" ")))).toEqual([]);
-});
-
-test("every circle that is let stand is still there", () => {
-  const present = circlesOf(sources()).map((circle) => circle.join(" "));
-  expect(LEFT.filter((circle) => !present.includes(circle))).toEqual([]);
+  expect(circlesOf(sources())).toEqual([]);
 });
 
 const file = (path: string, ...imported: string[]) => ({

@@ -20,35 +20,39 @@ function setup() {
     },
     failed: (error) => failures.push(error),
   });
-  return { clock, warnings, failures, world, watch, said: () => warnings.get("newerJobs")?.(en) ?? null };
+  async function round(): Promise<void> {
+    await watch.start();
+    await clock.advance(60_000);
+  }
+  return { clock, warnings, failures, world, watch, round, said: () => warnings.get("newerJobs")?.(en) ?? null };
 }
 
 test("they are said while they wait, and nothing else is touched", async () => {
-  const { watch, world, said, warnings } = setup();
+  const { round, world, said, warnings } = setup();
   world.answer = async () => 3;
-  await watch.runOnce();
+  await round();
   expect(said()).toMatch(/^3 jobs wait in a format/);
   world.answer = async () => 0;
-  await watch.runOnce();
+  await round();
   expect([...warnings.keys()]).toEqual(["state"]);
 });
 
 test("without an answer what was said stands", async () => {
-  const { watch, world, said, failures } = setup();
+  const { round, world, said, failures } = setup();
   world.answer = async () => 2;
-  await watch.runOnce();
+  await round();
   world.answer = async () => null;
-  await watch.runOnce();
+  await round();
   world.answer = async () => Promise.reject(new Error("away"));
-  await watch.runOnce();
+  await round();
   expect(said()).toMatch(/^2 jobs wait in a format/);
   expect(failures).toEqual([new Error("away")]);
 });
 
 test("it is asked at once and every minute, until it is stopped", async () => {
   const { watch, world, clock } = setup();
-  watch.start();
-  watch.start();
+  await watch.start();
+  await watch.start();
   await clock.advance(0);
   expect(world.asked).toBe(1);
   await clock.advance(60_000);
@@ -61,7 +65,7 @@ test("it is asked at once and every minute, until it is stopped", async () => {
 test("a database that never answers does not keep it from stopping", async () => {
   const { watch, world, said } = setup();
   world.answer = () => new Promise(() => undefined);
-  watch.start();
+  await watch.start();
   await watch.stop();
   expect(said()).toBeNull();
 });
