@@ -304,6 +304,7 @@ function completeProxy(raw: OwlYaml["proxy"], overrides: Overrides, read: Readin
     metrics: raw?.metrics ?? null,
     trust: raw?.trust ?? [],
     accessLog: raw?.accessLog ?? false,
+    compress: raw?.compress ?? false,
   };
 }
 

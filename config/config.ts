@@ -76,6 +76,8 @@ export interface ProxyConfig {
   /** CIDR networks whose X-Forwarded-* and X-Request-Id are believed. */
   readonly trust: readonly string[];
   readonly accessLog: boolean;
+  /** Answers an upstream did not compress are compressed for clients that take it. */
+  readonly compress: boolean;
 }
 
 export interface AcmeConfig {

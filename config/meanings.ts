@@ -53,6 +53,10 @@ export const MEANINGS: Readonly<Record<string, Meaning>> = {
   "proxy.metrics": ["A loopback address for Prometheus. The control socket has them always.", "none"],
   "proxy.trust": ["Networks of proxies before this one whose X-Forwarded-* headers count.", "none"],
   "proxy.accessLog": ["A line for each request in the proxy's log.", false],
+  "proxy.compress": [
+    "Answers that a service left uncompressed go out as zstd, br or gzip, as the browser takes it; pages that show a secret beside a stranger's text are better without it (BREACH).",
+    false,
+  ],
   database: ["The bundled application's own PostgreSQL server; without it Owl manages one."],
   "database.url": ["Its URL: postgres://USER:PASSWORD@HOST/NAME."],
   postgres: ["The PostgreSQL that Owl manages when there is no database.url."],

@@ -65,6 +65,7 @@ const proxy = z
     metrics: listenAddress,
     trust: z.array(network),
     accessLog: flag,
+    compress: flag,
   })
   .partial();
 

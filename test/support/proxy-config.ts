@@ -22,6 +22,7 @@ export function proxyConfig(changes: Partial<ProxyConfig> = {}): ProxyConfig {
     metrics: null,
     trust: [],
     accessLog: false,
+    compress: false,
     ...changes,
   };
 }

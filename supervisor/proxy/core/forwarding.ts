@@ -51,8 +51,8 @@ export function forwardingLines(
   return `${memo.lines}${requestId}\r\n`;
 }
 
-/** Joined, not added up: what is kept of it (the memo) is one flat string. */
-function linesOf(flat: readonly string[]): string {
+/** Header lines of name, value, ... Joined, not added up: what is kept of it (the memo) is one flat string. */
+export function linesOf(flat: readonly string[]): string {
   const lines: string[] = [];
   for (let at = 0; at < flat.length; at += 2) lines.push(`${flat[at]}: ${flat[at + 1]}\r\n`);
   return lines.join("");

@@ -17,12 +17,15 @@ export interface ResponseScan {
   /** Idle seconds the upstream grants (Keep-Alive: timeout=), or null. */
   idleS: number | null;
   dropped: readonly number[];
+  /** Further headers of ours: name, value, ... */
+  added: readonly string[];
 }
 
 const ESSENTIAL: ReadonlySet<string> = new Set(["content-length", "content-type", "set-cookie", "location", "date"]);
 const PLAIN_OPTIONS: ReadonlySet<string> = new Set(["keep-alive", "close", "upgrade"]);
 const DIGITS = /^\d{1,15}$/;
 const NO_DROPS: readonly number[] = [];
+const NONE_ADDED: readonly string[] = [];
 
 /** Sorts an answer's headers; pure. `status` 204 loses a Content-Length, which it must not have. */
 export function scanResponse(status: number, minor: number, view: HeadView): ResponseScan {
@@ -37,6 +40,7 @@ export function scanResponse(status: number, minor: number, view: HeadView): Res
     hasHsts: false,
     idleS: null,
     dropped: NO_DROPS,
+    added: NONE_ADDED,
   };
   const { text, spans } = view;
   let dropped: number[] | null = null;

@@ -17,6 +17,8 @@ interface Additions {
 export function answerList(head: MessageParser, scan: ResponseScan, added: Additions): string[] {
   const { requestId, hsts, cookieLine } = added;
   const list = [":status", String(head.status), ...listOfHead(head, scan.dropped)];
+  for (let at = 0; at < scan.added.length; at += 2)
+    list.push((scan.added[at] ?? "").toLowerCase(), scan.added[at + 1] ?? "");
   if (!scan.hasRequestId) list.push("x-request-id", requestId);
   if (!scan.hasHsts && hsts !== null) list.push("strict-transport-security", hsts);
   const colon = cookieLine.indexOf(":");

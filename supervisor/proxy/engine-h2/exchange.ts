@@ -239,7 +239,8 @@ export class StreamExchange implements Attempting, AnswerTaker, ConnectionWaiter
     if (status === 100) this.#stopExpecting();
   }
 
-  head(head: MessageParser, scan: ResponseScan, noBody: boolean): void {
+  head(head: MessageParser, came: ResponseScan, noBody: boolean): void {
+    const scan = this.#deps.compress?.(this, this.#connection, head, came, this.#head) ?? came;
     this.status = head.status;
     this.#dispatch.status(head.status);
     this.#expecting?.();

@@ -17,9 +17,10 @@ function agreedOnHttp2(socket: Socket): socket is TLSSocket {
   return (socket as TLSSocket).alpnProtocol === "h2";
 }
 
-/** The engine; nothing is opened until a connection is served, and HTTP/2 not loaded where nobody is offered it. */
+/** The engine; nothing is opened until a connection is served, and nothing loaded that nobody asked for. */
 export async function createNetEngine(base: EngineDeps): Promise<Engine> {
   const http2 = base.config.tls?.http2 === true ? await import("../engine-h2/connection.ts") : null;
+  const compress = base.config.compress ? (await import("../compression.ts")).createCompress() : null;
   const { clock, config } = base;
   const pool = new UpstreamPool(clock, config.connectTimeoutMs);
   const connections = new Set<ServedConnection>();
@@ -34,6 +35,7 @@ export async function createNetEngine(base: EngineDeps): Promise<Engine> {
   const deps: NetEngineDeps = {
     ...base,
     pool,
+    compress,
     nowMs: () => now,
     newRequestId: createRequestIds(base.random),
     isDraining: () => draining,

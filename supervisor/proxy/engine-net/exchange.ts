@@ -2,7 +2,7 @@
 // Invariant: the client's body is read only once the upstream is connected, so nothing is kept for a retry.
 
 import type { AnswerReason } from "../answers.ts";
-import { forwardingLines, requestIdOf } from "../core/forwarding.ts";
+import { forwardingLines, linesOf, requestIdOf } from "../core/forwarding.ts";
 import { keptLines } from "../core/head-view.ts";
 import type { RequestScan } from "../core/request-head.ts";
 import type { ResponseScan } from "../core/response-head.ts";
@@ -209,8 +209,9 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
     }
   }
 
-  head(head: MessageParser, scan: ResponseScan, noBody: boolean): void {
+  head(head: MessageParser, came: ResponseScan, noBody: boolean): void {
     const { status } = head;
+    const scan = this.#deps.compress?.(this, this.#connection, head, came, this.#head) ?? came;
     this.status = status;
     this.#dispatch.status(status);
     this.#expecting?.();
@@ -218,6 +219,7 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
     const client = this.#client;
     const isNew = client.minor === 1;
     let text = statusLine(head) + keptLines(head, scan.dropped);
+    if (scan.added.length > 0) text += linesOf(scan.added);
     if (!scan.hasRequestId) text += `X-Request-Id: ${this.requestId}\r\n`;
     if (!scan.hasHsts) text += client.hstsLine;
     text += this.#dispatch.cookieLine;

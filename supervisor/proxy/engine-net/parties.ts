@@ -3,6 +3,7 @@
 
 import type { Socket } from "node:net";
 import type { AnswerReason } from "../answers.ts";
+import type { Compress } from "../compression.ts";
 import type { ClientFacts, ForwardingMemo } from "../core/forwarding.ts";
 import type { Dispatch } from "../dispatch.ts";
 import type { EngineDeps } from "../engine.ts";
@@ -50,6 +51,8 @@ export interface RecordedExchange {
 
 export interface NetEngineDeps extends EngineDeps {
   readonly pool: UpstreamPool;
+  /** null: answers go on as they came. */
+  readonly compress: Compress | null;
   /** Coarse monotonic ms, late by at most a sweep. */
   readonly nowMs: () => number;
   readonly newRequestId: () => string;

@@ -30,6 +30,12 @@ export interface AnswerTaker {
   failed(detail: string, responseBytes: boolean, malformed: boolean): void;
 }
 
+/** Takes an answer to compress it: it also says when reading goes on, and ends with the connection. */
+export interface CodedAnswer extends AnswerTaker {
+  resume(): void;
+  stop(): void;
+}
+
 /** Who waits for a connection being made; exactly one of the two is called, unless it is destroyed before. */
 export interface ConnectionWaiter {
   opened(connection: UpstreamConnection): void;
@@ -73,6 +79,7 @@ export class UpstreamConnection implements HeadJudge {
   readonly socket: Socket;
   #waiter: ConnectionWaiter | null;
   #taker: AnswerTaker | null = null;
+  #coded: CodedAnswer | null = null;
   #mode: Mode = "connecting";
   #remaining = 0;
   #parser: MessageParser | null = null;
@@ -127,6 +134,7 @@ export class UpstreamConnection implements HeadJudge {
   /** The next request begins. */
   begin(taker: AnswerTaker): void {
     this.#taker = taker;
+    this.#coded = null;
     this.#mode = "head";
     this.#answering = false;
     this.requestSent = false;
@@ -139,13 +147,29 @@ export class UpstreamConnection implements HeadJudge {
     this.#tunnel = take;
   }
 
-  /** Reading goes on after a body function said `false`. */
+  /** What follows the head just told goes to `coded`. */
+  codeWith(coded: CodedAnswer): void {
+    this.#taker = coded;
+    this.#coded = coded;
+  }
+
+  /** The client takes more after its body function said `false`. */
   resume(): void {
+    if (this.#coded === null) this.readOn();
+    else this.#coded.resume();
+  }
+
+  readOn(): void {
     if (!this.socket.destroyed) this.socket.resume();
   }
 
   /** Ends it without telling anybody. */
   destroy(): void {
+    this.#coded?.stop();
+    this.#end();
+  }
+
+  #end(): void {
     if (this.#over) return;
     this.#over = true;
     if (this.#waiter !== null) {
@@ -265,16 +289,17 @@ export class UpstreamConnection implements HeadJudge {
     const noBody = hasNoBody(taker.method, status);
     this.idleS = scan.idleS;
     taker.head(parser, scan, noBody);
-    if (this.#taker === null) return "stop";
+    const body = this.#taker;
+    if (body === null) return "stop";
     parser.forgetHead();
     if (noBody || scan.length === 0) {
-      const flows = taker.body(bytes, NO_PARTS, owned, true, null);
+      const flows = body.body(bytes, NO_PARTS, owned, true, null);
       return this.#finish(parser.consumed === to, flows) ? "wait" : "stop";
     }
     if (scan.chunked) {
       this.#mode = "chunked";
       const done = state === "complete";
-      const flows = taker.body(bytes, parser.body, owned, done, parser);
+      const flows = body.body(bytes, parser.body, owned, done, parser);
       if (done) return this.#finish(parser.consumed === to, flows) ? "wait" : "stop";
       return flows ? "wait" : "stop";
     }
@@ -285,7 +310,7 @@ export class UpstreamConnection implements HeadJudge {
       this.#remaining = scan.length;
       if (scan.length > BULK_BYTES) this.#readBulk();
     }
-    if (parser.consumed === to) taker.body(bytes, NO_PARTS, owned, false, null);
+    if (parser.consumed === to) body.body(bytes, NO_PARTS, owned, false, null);
     return parser.consumed;
   }
 
@@ -310,7 +335,7 @@ export class UpstreamConnection implements HeadJudge {
     this.#mode = "idle";
     if (this.#own !== null) dropBuffer(this.#own, clean);
     this.#own = null;
-    if (!reusable) this.destroy();
+    if (!reusable) this.#end();
     taker.released(this, reusable);
     taker.done();
     return reusable;
