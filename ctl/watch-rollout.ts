@@ -126,7 +126,10 @@ function throwIfStopped(signal: AbortSignal): void {
 }
 
 export function isAway(error: unknown): boolean {
-  return error instanceof OwlError && ["daemon.gone", "daemon.unreachable", "supervisor.stopping"].includes(error.code);
+  return (
+    error instanceof OwlError &&
+    ["daemon.gone", "daemon.unreachable", "daemon.silent", "supervisor.stopping"].includes(error.code)
+  );
 }
 
 function isEnd(line: RolloutLine): line is RolloutEnd {

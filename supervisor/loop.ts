@@ -118,7 +118,8 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
     const facts = rollouts.facts();
     if (facts === null || facts.confirmMs === 0) return facts;
     const doubtful = book.all().flatMap(({ id, rollout }) => (rollout === facts.id && parts.doubts(id) ? [id] : []));
-    return { ...facts, worse: parts.comparison.worse(facts, book.all()), doubtful };
+    const judged = parts.comparison.judge(facts, book.all());
+    return { ...facts, worse: judged.worse, doubtful: [...doubtful, ...judged.doubtful] };
   }
 
   function routed(): readonly RoutedService[] {

@@ -10,6 +10,12 @@ interface WorseLimits {
   readonly p95Factor: number;
 }
 
+interface Worse {
+  readonly say: (text: Recorded) => string;
+  /** Answer times alone may be a moment's: they decide when they stay so. */
+  readonly isSure: boolean;
+}
+
 /** Below so many answers of the new ones nothing is said. */
 const LEAST_ANSWERS = 20;
 const LEAST_ERRORS = 3;
@@ -32,11 +38,14 @@ export function answersWorse(
   warm: readonly Latency[],
   lateMs: number,
   limits: WorseLimits,
-): ((text: Recorded) => string) | null {
+): Worse | null {
   const now = errorsOf(fresh);
   const before = errorsOf(old);
   if (now.answers >= LEAST_ANSWERS && now.errors >= LEAST_ERRORS && now.share > before.share + limits.errorShare) {
-    return ({ rollout }) => rollout.worseErrors(percent(now.share), now.answers, percent(before.share));
+    return {
+      say: ({ rollout }) => rollout.worseErrors(percent(now.share), now.answers, percent(before.share)),
+      isSure: true,
+    };
   }
   const timed = warm.reduce((sum, latency) => sum + (latency["+Inf"] ?? 0), 0);
   if (timed < LEAST_ANSWERS || before.answers < LEAST_TIMED) return null;
@@ -47,7 +56,7 @@ export function answersWorse(
   );
   if (slow === null || usual === null) return null;
   if (slow <= usual * limits.p95Factor || slow - usual < LEAST_SLOWER_MS + WAITS_PER_ANSWER * lateMs) return null;
-  return ({ rollout }) => rollout.worseTime(Math.round(slow), Math.round(usual));
+  return { say: ({ rollout }) => rollout.worseTime(Math.round(slow), Math.round(usual)), isSure: false };
 }
 
 function errorsOf(all: readonly UpstreamCounters[]) {

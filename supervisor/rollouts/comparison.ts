@@ -11,10 +11,13 @@ import { answersWorse } from "../core/worse.ts";
 import type { Lateness } from "../observe/lateness.ts";
 import type { ProxySet } from "../ports.ts";
 
+type Judged = Pick<RolloutFacts, "worse" | "doubtful">;
+
 export interface Comparison {
   /** Asks for new counters while a rollout is being confirmed; call it often. */
   tick(rollout: RolloutFacts | null): void;
-  worse(rollout: RolloutFacts, instances: World["instances"]): RolloutFacts["worse"];
+  /** Who answers worse, and who merely may: such a one has not stood yet. */
+  judge(rollout: RolloutFacts, instances: World["instances"]): Judged;
 }
 
 interface ComparisonParts {
@@ -30,6 +33,8 @@ interface ComparisonParts {
   readonly changed: () => void;
 }
 
+/** So long answers must have been slower, whatever has come meanwhile: every single look may fall into a bad moment. */
+const SLOW_MS = 1_000;
 /** A process that has just begun answers slower for so long: it compiles what it runs. */
 const LEAST_WARM_MS = 2_000;
 
@@ -39,10 +44,12 @@ export function createComparison(parts: ComparisonParts): Comparison {
   /** The rollout's new ones by id, as they were when they had become warm. */
   let cold = new Map<string, UpstreamCounters>();
   let of: string | null = null;
+  /** Since when a service's new ones are slower. */
+  let slowSince = new Map<string, number>();
   let asking = false;
 
   function note(rollout: RolloutFacts, upstreams: readonly UpstreamCounters[]): void {
-    if (of !== rollout.id) [old, cold] = [new Map(), new Map()];
+    if (of !== rollout.id) [old, cold, slowSince] = [new Map(), new Map(), new Map()];
     of = rollout.id;
     const targets = new Set(rollout.targets);
     for (const one of upstreams) {
@@ -76,8 +83,9 @@ export function createComparison(parts: ComparisonParts): Comparison {
         parts.changed();
       });
     },
-    worse(rollout, instances) {
-      if (rollout.confirmMs === 0 || rollout.failure !== null) return null;
+    judge(rollout, instances) {
+      const doubtful: string[] = [];
+      if (rollout.confirmMs === 0 || rollout.failure !== null) return { worse: null, doubtful };
       const { upstreams } = parts.proxies.counters();
       note(rollout, upstreams);
       const fresh = instances.filter((one) => one.rollout === rollout.id && one.wanted === "up");
@@ -93,10 +101,18 @@ export function createComparison(parts: ComparisonParts): Comparison {
         const before = instances.filter((one) => one.service === service).flatMap(({ id }) => old.get(id) ?? []);
         const found = answersWorse(before, counted, warm, parts.lateness.p95Ms(), parts.config().rollout.worse);
         const [first] = own;
-        if (found !== null && first !== undefined)
-          return { instance: first.id, reason: `${service}: ${found(parts.record.recorded)}` };
+        if (found === null || first === undefined) {
+          slowSince.delete(service);
+          continue;
+        }
+        const nowMs = parts.clock.monotonicMs();
+        const sinceMs = slowSince.get(service) ?? nowMs;
+        slowSince.set(service, sinceMs);
+        if (found.isSure || nowMs - sinceMs >= SLOW_MS)
+          return { worse: { instance: first.id, reason: `${service}: ${found.say(parts.record.recorded)}` }, doubtful };
+        doubtful.push(...own.map(({ id }) => id));
       }
-      return null;
+      return { worse: null, doubtful };
     },
   };
 }

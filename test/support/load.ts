@@ -1,10 +1,10 @@
-// Clients of a proxy: requests one after another in four lines until told to end, and how many came to nothing.
+// Clients of a proxy: requests one after another in a few lines until told to end, and how many came to nothing.
 
 import { Agent, request } from "node:http";
 
 /** `answered` hears every answer's body. */
-export function steadyLoad(port: number, answered: (text: string) => void = () => {}) {
-  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+export function steadyLoad(port: number, answered: (text: string) => void = () => {}, count = 4) {
+  const agent = new Agent({ keepAlive: true, maxSockets: count });
   const counts = { sent: 0, failed: 0 };
   let over = false;
   const once = (): Promise<void> =>
@@ -35,7 +35,7 @@ export function steadyLoad(port: number, answered: (text: string) => void = () =
       await pause();
     }
   };
-  const lines = Promise.all([line(), line(), line(), line()]);
+  const lines = Promise.all(Array.from({ length: count }, line));
   return {
     async stop() {
       over = true;

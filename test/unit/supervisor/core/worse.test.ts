@@ -29,7 +29,7 @@ test.each([
 ])("%s", (_, old, fresh, expected) => {
   if (old.responses["5xx"] + fresh.responses["5xx"] === 0)
     expect(answersWorse([old], [fresh], [], 0, LIMITS)).toBeNull();
-  const found = answersWorse([old], [fresh], [fresh.latency], 0, LIMITS)?.(en.recorded) ?? null;
+  const found = answersWorse([old], [fresh], [fresh.latency], 0, LIMITS)?.say(en.recorded) ?? null;
   if (expected === null) expect(found).toBeNull();
   else expect(found).toMatch(expected);
 });

@@ -47,25 +47,45 @@ function bench(confirmMs: number) {
   });
   return {
     clock,
-    reasonWith(quick: number, slow: number): string | null {
+    judgedWith(quick: number, slow: number) {
       upstreams = [counters("web-1", 1_000, 0), counters("web-2", quick, slow)];
-      return comparison.worse(rollout, instances)?.reason ?? null;
+      const { worse, doubtful } = comparison.judge(rollout, instances);
+      return { reason: worse?.reason ?? null, isDoubtful: doubtful.includes("web-2") };
     },
   };
 }
 
+const GOOD = { reason: null, isDoubtful: false };
+const DOUBTFUL = { reason: null, isDoubtful: true };
+
 test("slow first answers do not decide, however many: what it answers once it is warm does", async () => {
-  const { clock, reasonWith } = bench(10_000);
-  expect(reasonWith(0, 300)).toBeNull();
+  const { clock, judgedWith } = bench(10_000);
+  expect(judgedWith(0, 300)).toEqual(GOOD);
   await clock.advance(5_000);
-  expect(reasonWith(0, 300)).toBeNull();
-  expect(reasonWith(200, 300)).toBeNull();
-  expect(reasonWith(200, 500)).toMatch(/^web: .* at the 95th percentile/);
+  expect(judgedWith(0, 300)).toEqual(GOOD);
+  expect(judgedWith(200, 300)).toEqual(GOOD);
+  expect(judgedWith(200, 500)).toEqual(DOUBTFUL);
+  await clock.advance(1_000);
+  expect(judgedWith(200, 500)).toEqual({
+    reason: expect.stringMatching(/^web: .* at the 95th percentile/),
+    isDoubtful: false,
+  });
+});
+
+test("slow answers of a bad moment do not decide: who answers well again has stood", async () => {
+  const { clock, judgedWith } = bench(10_000);
+  await clock.advance(5_000);
+  judgedWith(0, 0);
+  expect(judgedWith(0, 30)).toEqual(DOUBTFUL);
+  await clock.advance(900);
+  expect(judgedWith(700, 30)).toEqual(GOOD);
+  await clock.advance(900);
+  expect(judgedWith(700, 100)).toEqual(DOUBTFUL);
 });
 
 test("a time to stand that is shorter than getting warm says nothing of answer times", async () => {
-  const { clock, reasonWith } = bench(1_000);
+  const { clock, judgedWith } = bench(1_000);
   await clock.advance(1_500);
-  expect(reasonWith(0, 300)).toBeNull();
-  expect(reasonWith(0, 600)).toBeNull();
+  expect(judgedWith(0, 300)).toEqual(GOOD);
+  expect(judgedWith(0, 600)).toEqual(GOOD);
 });
