@@ -1,6 +1,7 @@
 // The complete, frozen configuration every part reads: no `process.env` and no default after `config/`.
 // Durations are milliseconds (`…Ms`), sizes bytes (`…Bytes`). Built by load.ts from environment, owl.yaml, defaults.
 
+import type { MissedPolicy } from "./due-ticks.ts";
 import type { Language } from "./language.ts";
 import type { NoticeKind } from "./notice-kinds.ts";
 
@@ -217,10 +218,25 @@ export interface ServiceConfig {
   readonly startTimeoutMs?: number;
   /** Absent: as config.logs. */
   readonly logs?: LogLimits;
+  /** It runs at these times, each time until it ends. Absent: always. */
+  readonly schedule?: ScheduleConfig;
   readonly bundled: boolean;
   /** A team's own service alone. */
   readonly code?: OwnCode;
 }
+
+export interface ScheduleConfig {
+  readonly cron: string;
+  readonly zone: string;
+  /** A tick while the run before goes on: left out, or run after it (one at most waits). */
+  readonly overlap: (typeof OVERLAPS)[number];
+  /** Ticks that nobody could take in time: left out, or made up for by one run. */
+  readonly missed: MissedPolicy;
+  /** A run that takes longer is ended. */
+  readonly limitMs: number;
+}
+
+export const OVERLAPS = ["skip", "queue"] as const;
 
 export const MOST_LOG_FILES = 100;
 

@@ -92,6 +92,24 @@ export interface ServiceStatus {
   /** The release of a team's own code that is in force for it. Absent: it was never deployed. */
   readonly release?: string;
   readonly instances: readonly InstanceStatus[];
+  /** Of one that runs by its schedule instead of always. */
+  readonly schedule?: ScheduleStatus;
+}
+
+export interface ScheduleStatus {
+  readonly cron: string;
+  readonly zone: string;
+  /** null: never, or its service is stopped. */
+  readonly nextAt: string | null;
+  readonly running: { readonly id: string; readonly pid: number | null; readonly startedAt: string } | null;
+  readonly last: {
+    readonly id: string;
+    readonly startedAt: string;
+    readonly endedAt: string;
+    /** lost: it ended while no owld looked. */
+    readonly outcome: "succeeded" | "failed" | "lost";
+    readonly how: string;
+  } | null;
 }
 
 export interface InstanceStatus {

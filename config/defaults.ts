@@ -53,6 +53,7 @@ export const DEFAULTS = {
   rollout: { healthTimeoutMs: 300_000, surge: "auto" as const, confirmMs: 10_000, updateConfirmMs: 30_000 },
   deploy: { keep: 5, sizeBytes: 2 * 2 ** 30, beforeMs: 600_000, share: { part: 0, ms: 300_000 } },
   logs: { sizeBytes: 10 * 1_048_576, count: 5 },
+  schedule: { zone: "UTC", overlap: "skip" as const, missed: "skip" as const, limitMs: 3_600_000 },
   worse: { errorShare: 0.05, p95Factor: 3 },
   heartbeat: { intervalMs: 10_000, stalledAfterMs: 30_000 },
   replicas: 2,

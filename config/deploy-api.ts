@@ -19,6 +19,7 @@ export interface DeployRequest {
 export interface RunRequest {
   /** A service; with `inInstance` an instance too. */
   readonly target: string;
+  /** Empty: the service, which has a schedule, runs now and goes on whoever listens. */
   readonly command: readonly string[];
   /** With the environment of an instance that serves. */
   readonly inInstance?: boolean;

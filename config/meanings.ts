@@ -9,7 +9,8 @@ type Meaning = readonly [what: string, default_?: string | number | boolean];
 const d = formatDuration;
 const b = formatSize;
 const kept = (ms: number): string => `${ms / 86_400_000}d`;
-const { proxy, limits, turn, retention, rollout, worse, heartbeat, health, accountLimits, concurrency } = DEFAULTS;
+const { proxy, limits, turn, retention, rollout, worse, heartbeat, health, schedule, accountLimits, concurrency } =
+  DEFAULTS;
 
 export const MEANINGS: Readonly<Record<string, Meaning>> = {
   proxy: ["The HTTP proxy before all services."],
@@ -157,6 +158,18 @@ export const MEANINGS: Readonly<Record<string, Meaning>> = {
   ],
   "services.*.start.timeout": ["It must be ready within this after its start.", "rollout.healthTimeout"],
   "services.*.depends_on": ["Services of which one must be ready before the first of this one starts.", "none"],
+  "services.*.schedule": ["It runs at these times, each time until it ends, instead of always.", "it always runs"],
+  "services.*.schedule.cron": ["Minute, hour, day of month, month, day of week."],
+  "services.*.schedule.zone": ["Whose clock; its changes are followed.", schedule.zone],
+  "services.*.schedule.overlap": [
+    "While the run before goes on: skip leaves a time out, queue runs once more after it.",
+    schedule.overlap,
+  ],
+  "services.*.schedule.missed": [
+    "Times when nothing could be started: skip leaves them out, once makes up for them by one run.",
+    schedule.missed,
+  ],
+  "services.*.schedule.limit": ["A run that takes longer is ended.", d(schedule.limitMs)],
   "services.*.logs": ["What is kept of what an instance of it prints.", "logs"],
   "services.*.logs.size": ["A file that grows beyond is rotated.", "logs.size"],
   "services.*.logs.count": ["So many files, the one written to among them.", "logs.count"],

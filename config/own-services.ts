@@ -2,7 +2,8 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
-import type { HealthCheck, HealthConfig, LogLimits, ServiceConfig } from "./config.ts";
+import type { HealthCheck, HealthConfig, LogLimits, ScheduleConfig, ServiceConfig } from "./config.ts";
+import { parseCronLine } from "./cron-line.ts";
 import { DEFAULTS } from "./defaults.ts";
 import { parseEnvFile } from "./env-file.ts";
 import type { Environment } from "./locate.ts";
@@ -33,7 +34,7 @@ export function ownService(
   replicas: number,
   context: ServiceContext,
 ): ServiceConfig {
-  const listen = raw.listen ?? "socket";
+  const listen = raw.schedule === undefined ? (raw.listen ?? "socket") : "none";
   const at = (...rest: (string | number)[]): ConfigPath => ["services", name, ...rest];
   const problem = (path: ConfigPath, message: string) =>
     context.problems.push({ where: context.positions.of(path), message });
@@ -46,7 +47,7 @@ export function ownService(
     problem(at("source"), `services.${name}.source: there is no directory ${source}`);
   else if (raw.cwd !== undefined && !context.isDeployed && !existsSync(cwd))
     problem(at("cwd"), `services.${name}.cwd: there is no directory ${cwd}`);
-  if (listen === "none" && (raw.routes?.length ?? 0) > 0) {
+  if (listen === "none" && raw.schedule === undefined && (raw.routes?.length ?? 0) > 0) {
     problem(
       at("routes"),
       `services.${name} has routes but listen: none; give it listen: socket or listen: port, or drop the routes`,
@@ -80,7 +81,7 @@ export function ownService(
     ...(raw.secrets === undefined ? {} : { secrets: secretsOf(name, raw.secrets, context) }),
     user: raw.user ?? context.defaultUser,
     umask: raw.umask ?? null,
-    replicas,
+    replicas: raw.schedule === undefined ? replicas : 0,
     listen,
     routes: (raw.routes ?? []).map((route) => ({
       host: (route.host ?? "*").toLowerCase(),
@@ -98,8 +99,35 @@ export function ownService(
     ...(raw.depends_on === undefined ? {} : { dependsOn: raw.depends_on }),
     ...(raw.start === undefined ? {} : { startTimeoutMs: raw.start.timeout }),
     ...(raw.logs === undefined ? {} : { logs: logsOf(raw.logs, context.logs) }),
+    ...(raw.schedule === undefined ? {} : { schedule: scheduleOf(name, raw, context) }),
     bundled: false,
     code: { source, within: within?.startsWith("..") ? null : within, before: raw.before ?? [], release: null },
+  };
+}
+
+/** What only one that always runs can have. */
+const ALWAYS = ["listen", "routes", "replicas", "health", "start", "depends_on", "connections"] as const;
+
+function scheduleOf(name: string, raw: OwlYamlService, { positions, problems }: ServiceContext): ScheduleConfig {
+  const { cron = "", zone = DEFAULTS.schedule.zone, overlap, missed, limit } = raw.schedule ?? {};
+  const say = (path: ConfigPath, message: string) =>
+    problems.push({ where: positions.of(["services", name, ...path]), message: `services.${name}${message}` });
+  for (const key of ALWAYS) {
+    if (raw[key] !== undefined)
+      say([key], `.${key} belongs to a service that always runs; this one has a schedule, so leave ${key} out`);
+  }
+  const line = parseCronLine(cron, zone);
+  if ("zone" in line)
+    say(["schedule", "zone"], `.schedule.zone: there is no time zone ${zone}; name one as Asia/Seoul`);
+  else if ("why" in line) say(["schedule", "cron"], `.schedule.cron (${JSON.stringify(cron)}): ${line.why}`);
+  else if (line.next(0) === null) say(["schedule", "cron"], `.schedule.cron (${JSON.stringify(cron)}) never comes`);
+  if (limit === 0) say(["schedule", "limit"], ".schedule.limit must be above 0s");
+  return {
+    cron,
+    zone,
+    overlap: overlap ?? DEFAULTS.schedule.overlap,
+    missed: missed ?? DEFAULTS.schedule.missed,
+    limitMs: limit ?? DEFAULTS.schedule.limitMs,
   };
 }
 

@@ -100,11 +100,17 @@ function dependencyProblems({ services }: Config, positions: Positions): ConfigP
   const names = services.map(({ name }) => name);
   const unknown = services.flatMap(({ name, dependsOn = [] }) =>
     dependsOn.flatMap((other, index): ConfigProblem[] => {
+      const where = positions.of(["services", name, "depends_on", index]);
+      const isTimed = services.find((one) => one.name === other)?.schedule !== undefined;
+      if (isTimed)
+        return [
+          { where, message: `services.${name}.depends_on: ${other} runs by its schedule: nothing can wait for it` },
+        ];
       if (names.includes(other)) return [];
       const near = nearest(other, names);
       return [
         {
-          where: positions.of(["services", name, "depends_on", index]),
+          where,
           message: `services.${name}.depends_on: there is no service ${other}${near === null ? "" : `; did you mean ${near}?`}`,
         },
       ];

@@ -2,7 +2,8 @@
 // completed by defaults (defaults.ts), not yet checked against each other (relations.ts).
 
 import { z } from "zod";
-import { APPROVAL_OF, APPROVERS, MOST_LOG_FILES, TOOL_NAMES } from "./config.ts";
+import { APPROVAL_OF, APPROVERS, MOST_LOG_FILES, OVERLAPS, TOOL_NAMES } from "./config.ts";
+import { MISSED_POLICIES } from "./due-ticks.ts";
 import {
   argv,
   domain,
@@ -164,6 +165,15 @@ const service = z.strictObject({
     .optional(),
   start: z.strictObject({ timeout: duration }).optional(),
   depends_on: z.array(text("a service's name")).optional(),
+  schedule: z
+    .strictObject({
+      cron: text("minute, hour, day of month, month, day of week"),
+      zone: text("a time zone such as Asia/Seoul").optional(),
+      overlap: oneOf(OVERLAPS).optional(),
+      missed: oneOf(MISSED_POLICIES).optional(),
+      limit: duration.optional(),
+    })
+    .optional(),
   connections: whole(0, 100_000).optional(),
   memory: memory.optional(),
   logs: logs.optional(),

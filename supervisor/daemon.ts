@@ -16,6 +16,7 @@ import { createHealthWatch } from "./instances/health.ts";
 import { createExitedLookout } from "./instances/left-over.ts";
 import { createInstances, type Instances } from "./instances/life.ts";
 import { createRouting } from "./instances/routing.ts";
+import { createTimedRuns } from "./instances/schedules/timed-runs.ts";
 import { serviceProgram } from "./instances/service-program.ts";
 import { createSurroundings } from "./instances/surroundings.ts";
 import { createSupervisor } from "./loop.ts";
@@ -93,8 +94,10 @@ export function createDaemon(parts: DaemonParts) {
     listenFds: parts.listenFds,
   });
   const certificates = createCertificates({ ...parts, ...ground, proxies, config: () => config().proxy });
-  const bounds = { living: () => new Set(book.all().map(({ id }) => id)), limits: limitsOf(config) };
-  const logs = createInstanceLogs({ directory: paths.logs, clock, ...bounds, dropped: createLogDrops(ground) });
+  const timed = createTimedRuns({ ...parts, ...ground, config, release: () => serving().version });
+  const living = () => new Set([...book.all(), ...timed.all()].map(({ id }) => id));
+  const bounds = { living, limits: limitsOf(config), dropped: createLogDrops(ground) };
+  const logs = createInstanceLogs({ directory: paths.logs, clock, ...bounds });
   /** What most of the following needs; each names what it takes. */
   const cared = { database, backups, proxies, certificates, refreshCounters: () => freshCounters(clock, proxies) };
   const house = { ...parts, ground, ...ground, config, app, ...cared, logs };
@@ -132,8 +135,7 @@ export function createDaemon(parts: DaemonParts) {
     service: definitions.serviceOf,
     onTrial: (instance) => isOnTrial(rollouts.facts(), instance),
     env: (instance) => definitions.envOf(instance) ?? {},
-    passed: (id) => lives.reach().passed(id),
-    failing: (id, why) => lives.reach().failing(id, why),
+    ...{ passed: (id) => lives.reach().passed(id), failing: (id, why) => lives.reach().failing(id, why) },
     broken: failed("a health check failed by itself"),
   });
   const lookout = createExitedLookout({ ...ground, failed: failed("left-over processes were not looked for") });
@@ -153,12 +155,11 @@ export function createDaemon(parts: DaemonParts) {
   lives.connect(instances);
   const surroundings = createSurroundings({
     ...house,
-    sampler: createUsageSampler(clock, ground.reader),
-    metastore: database.metastore,
+    ...{ sampler: createUsageSampler(clock, ground.reader), metastore: database.metastore },
     changed: wake,
     failed: warned("the surroundings were not read whole"),
   });
-  const lived = { ...house, definitions, rollouts, routing, health, instances, surroundings };
+  const lived = { ...house, definitions, rollouts, routing, health, instances, surroundings, timed };
   const standing = createStatusReader(lived);
   const supervisor = createSupervisor({
     ...lived,

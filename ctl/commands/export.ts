@@ -60,12 +60,14 @@ function exportAs(
     throw new OwlError("export.database", t.noDatabase, { next: t.noDatabaseNext });
   if (options.appConfig !== undefined) writeAppConfig(options.appConfig, config, deps);
   const head = t.head(form, options.appConfig ?? "app-config.json").map((line) => `# ${line}`.trimEnd());
+  const lost = leftOut(request)
+    .filter(({ key }) => form === "compose" || key === "schedule")
+    .map(({ service, key, value }) => `services.${service}.${key}: ${value}`);
+  if (lost.length > 0) {
+    head.push("#", `# ${t.leftOutHead}`, ...lost.map((line) => `#   ${line}`));
+    for (const line of [t.leftOutHead, ...lost]) terminal.err(terminal.paintErr(line, "yellow"));
+  }
   if (form === "compose") {
-    const lost = leftOut(request).map(({ service, key, value }) => `services.${service}.${key}: ${value}`);
-    if (lost.length > 0) {
-      head.push("#", `# ${t.leftOutHead}`, ...lost.map((line) => `#   ${line}`));
-      for (const line of [t.leftOutHead, ...lost]) terminal.err(terminal.paintErr(line, "yellow"));
-    }
     const document = composeDocument(request);
     terminal.out(
       options.json ? JSON.stringify(document, null, 2) : `${head.join("\n")}\n${stringify(document)}`.trimEnd(),

@@ -1,5 +1,6 @@
 // `owlctl run SERVICE -- CMD` and `owlctl exec SERVICE|INSTANCE -- CMD`: a program in a service's environment, once.
-// owld runs it and passes on what it says; it reads nothing; Ctrl-C ends it.
+// owld runs it and passes on what it says; it reads nothing; Ctrl-C ends it. `owlctl run SERVICE` alone: one that has a
+// schedule runs now, and goes on after a Ctrl-C.
 
 import { constants } from "node:os";
 import type { Command } from "commander";
@@ -9,7 +10,7 @@ import type { CommandDeps } from "../deps.ts";
 import { ROUTES } from "../routes.ts";
 
 export function register(program: Command, deps: CommandDeps): void {
-  add(program, deps, "run", ["owlctl run web -- node migrate.js", "owlctl run web -- env"]);
+  add(program, deps, "run", ["owlctl run web -- node migrate.js", "owlctl run nightly"]);
 }
 
 /** The command `name`, under which either of the two files adds it. */
@@ -20,7 +21,7 @@ export function add(program: Command, deps: CommandDeps, name: "run" | "exec", e
     .command(name)
     .description(t.about)
     .argument(name === "run" ? "<service>" : "<target>", name === "run" ? text.help.service : text.help.target)
-    .argument("<command...>", text.commands.run.command)
+    .argument(name === "run" ? "[command...]" : "<command...>", text.commands.run.command)
     .addHelpText("after", text.examples(examples))
     .action(
       deps.run((target: string, command: string[]) => run({ target, command, inInstance: name === "exec" }, deps)),

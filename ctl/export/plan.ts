@@ -43,7 +43,9 @@ export interface ExportRequest {
 
 /** The services of `config` as both manifests need them. */
 export function exportedServices({ config, root, version }: ExportRequest): readonly ExportedService[] {
-  return config.services.map((service) => exported(service, config, root, version));
+  return config.services
+    .filter(({ schedule }) => schedule === undefined)
+    .map((service) => exported(service, config, root, version));
 }
 
 function exported(service: ServiceConfig, config: Config, root: string, version: string): ExportedService {
@@ -112,7 +114,9 @@ export function objectName(...parts: readonly string[]): string {
 /** What of a service a compose file has no place for: told in its head, so that none is lost silently. */
 export function leftOut({ config, root }: Pick<ExportRequest, "config" | "root">): readonly LeftOut[] {
   return config.services.flatMap((service): LeftOut[] => {
-    const { name, cwd, user, routes, umask } = service;
+    const { name, cwd, user, routes, umask, schedule } = service;
+    // Neither manifest runs anything by the clock.
+    if (schedule !== undefined) return [{ service: name, key: "schedule", value: schedule.cron }];
     const inCode = cwd === root || cwd.startsWith(`${root}/`);
     return [
       ...routes.map(({ host, path }): LeftOut => ({ service: name, key: "routes", value: `${host}${path}` })),
@@ -125,6 +129,6 @@ export function leftOut({ config, root }: Pick<ExportRequest, "config" | "root">
 
 interface LeftOut {
   readonly service: string;
-  readonly key: "routes" | "cwd" | "user" | "umask";
+  readonly key: "routes" | "cwd" | "user" | "umask" | "schedule";
   readonly value: string;
 }

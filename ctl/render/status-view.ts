@@ -31,6 +31,7 @@ export function statusLines(status: Status, context: StatusContext): string[] {
     ...certificateLines(status, context),
     "",
     ...serviceLines(status.services, context),
+    ...scheduleLines(status.services, context),
   ];
   if (status.connections !== null) {
     const c = status.connections;
@@ -98,7 +99,9 @@ function serviceLines(services: readonly ServiceStatus[], context: StatusContext
   const { text, paint } = context;
   const t = text.status;
   const rows: string[][] = [];
-  for (const service of services) {
+  const steady = services.filter(({ schedule }) => schedule === undefined);
+  if (steady.length === 0) return [];
+  for (const service of steady) {
     const count = paint(`${service.ready}/${service.replicas}`, service.ready >= service.replicas ? "green" : "yellow");
     const flags = [
       service.wanted === "down" ? t.stoppedFlag : "",
@@ -124,6 +127,37 @@ function serviceLines(services: readonly ServiceStatus[], context: StatusContext
     t.columns.lastExit,
   ] as const;
   return table(columns, rows, paint);
+}
+
+/** Those that run by a schedule: next, now, last. */
+function scheduleLines(services: readonly ServiceStatus[], { text, paint, nowMs }: StatusContext): string[] {
+  const t = text.status;
+  const ago = (at: string): string => age(Math.max(0, nowMs - Date.parse(at)));
+  const lines = services.flatMap(({ name, wanted, release, schedule }) => {
+    if (schedule === undefined) return [];
+    const { cron, zone, nextAt, running, last } = schedule;
+    const next =
+      wanted === "down" ? t.stoppedFlag : nextAt === null ? t.neverDue : t.due(nextAt.slice(0, 16).replace("T", " "));
+    const took = (run: NonNullable<typeof last>): string =>
+      elapsed(Date.parse(run.endedAt) - Date.parse(run.startedAt));
+    const parts = [
+      paint(name, "bold"),
+      ...(release === undefined ? [] : [paint(t.ofRelease(release), "dim")]),
+      paint(`${cron} ${zone}`, "dim"),
+      next,
+      ...(running === null ? [] : [paint(t.runs(running.id, running.pid, ago(running.startedAt)), "cyan")]),
+      ...(last === null
+        ? []
+        : [
+            paint(
+              t.ran(last.id, t.runEnds[last.outcome], `${last.how}, ${took(last)}`, ago(last.endedAt)),
+              last.outcome === "succeeded" ? "green" : "red",
+            ),
+          ]),
+    ];
+    return [`  ${parts.join("  ")}`];
+  });
+  return lines.length === 0 ? [] : ["", paint(t.schedules, "bold"), ...lines];
 }
 
 export function instanceCells(instance: InstanceStatus, { text, paint, nowMs }: StatusContext): string[] {

@@ -40,7 +40,10 @@ export const deployWords = {
       "run a program once in a service's environment: its variables, user, directory, release (-- CMD)",
       "서비스의 환경(변수, 사용자, 디렉터리, 릴리스)에서 프로그램을 한 번 실행(-- 명령)",
     ],
-    command: ["the program and its arguments, after --", "-- 뒤에 프로그램과 인자"],
+    command: [
+      "the program and its arguments, after --; without it a service with a schedule runs now",
+      "-- 뒤에 프로그램과 인자. 없으면 schedule이 있는 서비스를 지금 실행",
+    ],
   },
   exec: {
     about: [

@@ -22,3 +22,23 @@ export const scheduleWords = {
     ["ID", "계정", "이름", "크론 식", "다음", "실패"],
   ],
 } satisfies Catalogue;
+
+/** Of services that run by a schedule. */
+export const scheduleStatusWords = {
+  schedules: ["schedules", "예약 실행"],
+  neverDue: ["never again", "다시 없음"],
+  due: (at: string) => [`next ${at} UTC`, `다음 ${at} UTC`],
+  runs: (id: string, pid: number | null, since: string) => [
+    `${id} runs (pid ${pid ?? "-"}, ${since})`,
+    `${id} 실행 중(pid ${pid ?? "-"}, ${since})`,
+  ],
+  runEnds: {
+    succeeded: ["succeeded", "성공"],
+    failed: ["failed", "실패"],
+    lost: ["lost", "결과 모름"],
+  },
+  ran: (id: string, end: string, how: string, ago: string) => [
+    `last ${id} ${end} (${how}) ${ago} ago`,
+    `지난 실행 ${id} ${end}(${how}), ${ago} 전`,
+  ],
+} satisfies Catalogue;

@@ -4,6 +4,7 @@ import type { Catalogue } from "../../config/text.ts";
 import { backupWords } from "./backup-words.ts";
 import { commandWords } from "./command-words.ts";
 import { notifyWords } from "./notify-words.ts";
+import { scheduleStatusWords } from "./schedule-words.ts";
 
 type Data = Readonly<Record<string, unknown>>;
 
@@ -103,6 +104,7 @@ export const words = {
       restarts: ["RESTARTS", "재시작"],
       lastExit: ["LAST EXIT", "마지막 종료"],
     },
+    ...scheduleStatusWords,
     ofRelease: (id: string) => [`release ${id}`, `릴리스 ${id}`],
     stoppedFlag: ["(stopped)", "(멈춤)"],
     scaledFlag: (configured: number) => [`(scaled; owl.yaml: ${configured})`, `(조정됨; owl.yaml: ${configured})`],

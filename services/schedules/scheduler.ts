@@ -3,6 +3,8 @@
 // was reckoned by the wrong one, and a tick that has run never runs again.
 
 import type { Logger } from "pino";
+import type { CronLine } from "../../config/cron-line.ts";
+import { planTicks } from "../../config/due-ticks.ts";
 import { asError } from "../../config/errors.ts";
 import { createLoop, type Running } from "../../config/running.ts";
 import type { Clock } from "../../config/time.ts";
@@ -20,8 +22,7 @@ import {
   type TickEnd,
 } from "../db/schedule-ticks.ts";
 import type { NextTick, ScheduleText } from "../db/schedules.ts";
-import { type CronLine, readCronLine } from "./cron-line.ts";
-import { planTicks } from "./plan.ts";
+import { readCronLine } from "./cron-line.ts";
 import { type RunDeps, runSchedule } from "./run.ts";
 
 interface SchedulerDeps extends RunDeps {

@@ -61,3 +61,8 @@ export function createGate(parts: GateParts): Gate {
     },
   };
 }
+
+/** Throws `run.timed`: instances are none of a service that runs by its schedule. */
+export function refuseTimed({ name, schedule }: ServiceConfig): void {
+  if (schedule !== undefined) throw new Refusal("run.timed", ({ refused }) => refused.run.timed(name));
+}

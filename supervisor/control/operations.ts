@@ -4,6 +4,7 @@ import type { AppConfig, Config } from "../../config/config.ts";
 import type { HealthWatch } from "../instances/health.ts";
 import { envHashes } from "../instances/launch.ts";
 import type { Instances } from "../instances/life.ts";
+import type { TimedRuns } from "../instances/schedules/timed-runs.ts";
 import type { Surroundings } from "../instances/surroundings.ts";
 import type { Supervisor } from "../loop.ts";
 import { createNotices, type Notices } from "../observe/notices/watch.ts";
@@ -34,6 +35,7 @@ interface OperationParts {
   readonly instances: Instances;
   readonly rollouts: RolloutRunner;
   readonly definitions: Definitions;
+  readonly timed: TimedRuns;
   readonly certificates: Pick<CertificateKeeper, "renewal">;
   readonly proxies: Pick<ProxySet, "counters" | "settled">;
   readonly surroundings: Surroundings;

@@ -45,7 +45,9 @@ function sayDiff(now: Config, next: Config, replaced: readonly Instance[], { pla
     const { name, replicas } = service;
     const before = now.services.find((one) => one.name === name);
     const touched = replaced.filter((instance) => instance.service === name).length;
-    if (before === undefined) notes.push(reload.isNew(name, replicas));
+    const { cron, zone } = service.schedule ?? {};
+    if (before === undefined && cron !== undefined) notes.push(reload.isTimed(name, cron, zone ?? ""));
+    else if (before === undefined) notes.push(reload.isNew(name, replicas));
     else if (before.replicas !== replicas) notes.push(plan.count(name, before.replicas, replicas));
     else if (touched === 0 && JSON.stringify(before) !== JSON.stringify(service)) notes.push(reload.takenOver(name));
     if (touched > 0) notes.push(reload.replaced(name, touched));

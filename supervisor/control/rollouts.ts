@@ -13,7 +13,7 @@ import type { Planner } from "../rollouts/planner.ts";
 import type { RolloutRunner } from "../rollouts/record.ts";
 import type { Clearance } from "./clearance.ts";
 import type { Control } from "./control.ts";
-import type { Gate } from "./gate.ts";
+import { type Gate, refuseTimed } from "./gate.ts";
 import { unknownRollout } from "./names.ts";
 
 /** Of so many the nearest id is told to who asks for one that is not there. */
@@ -52,7 +52,9 @@ export function createRolloutControl(parts: RolloutControlParts): RolloutControl
 
   function targetsOf({ services = [], all }: RolloutRequest): readonly Instance[] {
     for (const name of services) {
-      if (!parts.wishes.isStopped(gate.serviceNamed(name))) continue;
+      const service = gate.serviceNamed(name);
+      refuseTimed(service);
+      if (!parts.wishes.isStopped(service)) continue;
       throw new Refusal("service.stopped", ({ refused }) => refused.serviceStopped(name));
     }
     const order = parts.config().services.map(({ name }) => name);

@@ -11,7 +11,8 @@ import { Refusal } from "../core/text/refusal.ts";
 import type { Text } from "../core/text/text.ts";
 import type { InstanceBook } from "../instances/book.ts";
 import { instanceEnv } from "../instances/launch.ts";
-import type { OneOff, OneOffEnd } from "../ports.ts";
+import type { TimedRuns } from "../instances/schedules/timed-runs.ts";
+import type { InstanceLogs, OneOff, OneOffEnd } from "../ports.ts";
 import type { Journal } from "../rollouts/journal.ts";
 import type { Definitions } from "../state/definitions.ts";
 import type { Store } from "../state/store.ts";
@@ -32,6 +33,8 @@ interface RunParts {
   readonly journal: Pick<Journal, "write">;
   readonly store: Pick<Store, "next">;
   readonly oneOff: OneOff;
+  readonly timed: Pick<TimedRuns, "runNow">;
+  readonly logs: Pick<InstanceLogs, "read">;
   readonly paths: HomePaths;
   readonly mark: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -71,6 +74,7 @@ export function createRunControl(parts: RunParts): Pick<Control, "run"> {
   return {
     async run(request, signal) {
       const { service, instance } = place(request);
+      if (request.command.length === 0) return runNow(service, parts, signal);
       if (service.bundled) throw new Refusal("run.bundled", ({ refused }) => refused.run.bundled(service.name));
       if (running >= MOST_AT_ONCE) throw new Refusal("run.busy", ({ refused }) => refused.run.tooMany(MOST_AT_ONCE));
       const id = `${ONE_OFF}-${parts.store.next("run")}`;
@@ -108,6 +112,34 @@ export function createRunControl(parts: RunParts): Pick<Control, "run"> {
     if (cause !== null) return words.cause[cause];
     return signal ?? parts.record.recorded.rollout.exitCode(code);
   }
+}
+
+/** Its run begins; what that writes is passed on until it has ended, and it goes on when nobody listens any more. */
+function runNow(
+  service: ServiceConfig,
+  { gate, timed, logs }: Pick<RunParts, "gate" | "timed" | "logs">,
+  signal: AbortSignal,
+): AsyncGenerator<RunLine> {
+  if (service.schedule === undefined)
+    throw new Refusal("request.invalid", ({ refused }) => refused.run.noCommand(service.name));
+  gate.refuseWithoutDisk();
+  const { id, ended } = timed.runNow(service);
+  const over = new AbortController();
+  void ended.then(() => over.abort());
+  const query = { instances: [id], lines: null, sinceMs: null, mark: false };
+  const said = ({ line }: { readonly line: string }): RunLine => ({ stream: "stdout", text: `${line}\n` });
+  return (async function* () {
+    let told = 0;
+    for await (const line of logs.read({ ...query, follow: true }, AbortSignal.any([signal, over.signal]))) {
+      told++;
+      yield said(line);
+    }
+    // What it wrote last, after the last look.
+    for await (const line of logs.read({ ...query, follow: false }, signal)) if (told-- <= 0) yield said(line);
+    if (signal.aborted) return;
+    const { code, signal: name } = await ended;
+    yield { exit: { code, signal: name, cause: null } };
+  })();
 }
 
 type Said = Parameters<OneOff>[0]["said"];

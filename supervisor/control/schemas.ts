@@ -88,6 +88,22 @@ export const rolloutLine: z.ZodType<api.RolloutLine> = z.union([
   z.object({ ...rolloutFields, rollout: z.string() }).describe("the last line"),
 ]);
 
+const scheduleStatus = z.object({
+  cron: z.string(),
+  zone: z.string(),
+  nextAt: time.nullable(),
+  running: z.object({ id: z.string(), pid: z.int().nullable(), startedAt: time }).nullable(),
+  last: z
+    .object({
+      id: z.string(),
+      startedAt: time,
+      endedAt: time,
+      outcome: z.enum(["succeeded", "failed", "lost"]),
+      how: z.string(),
+    })
+    .nullable(),
+});
+
 export const status: z.ZodType<api.Status> = z.object({
   version: z.string(),
   pid: z.int(),
@@ -122,6 +138,7 @@ export const status: z.ZodType<api.Status> = z.object({
       restarts: z.number().int().optional(),
       release: z.string().optional(),
       instances: z.array(instance),
+      schedule: scheduleStatus.optional(),
     }),
   ),
   connections: z
@@ -214,7 +231,7 @@ export const deployRequest: z.ZodType<deploys.DeployRequest> = z
 
 export const runRequest: z.ZodType<deploys.RunRequest> = z.strictObject({
   target: z.string().describe("a service; with inInstance an instance too"),
-  command: z.array(z.string()).min(1).max(1_000),
+  command: z.array(z.string()).max(1_000).describe("empty: a service with a schedule runs now"),
   inInstance: z.boolean().optional(),
 });
 export const runLine: z.ZodType<deploys.RunLine> = z.union([

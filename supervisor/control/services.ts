@@ -10,12 +10,13 @@ import { Refusal } from "../core/text/refusal.ts";
 import type { Text } from "../core/text/text.ts";
 import type { InstanceBook } from "../instances/book.ts";
 import type { Instances } from "../instances/life.ts";
+import type { TimedRuns } from "../instances/schedules/timed-runs.ts";
 import type { ServiceWishes } from "../instances/wishes.ts";
 import type { ProxySet } from "../ports.ts";
 import type { Journal } from "../rollouts/journal.ts";
 import type { Planner } from "../rollouts/planner.ts";
 import type { Control } from "./control.ts";
-import type { Gate } from "./gate.ts";
+import { type Gate, refuseTimed } from "./gate.ts";
 import { unknownInstance } from "./names.ts";
 
 const MOST_REPLICAS = 1_000;
@@ -26,6 +27,7 @@ interface ServiceControlParts {
   readonly book: InstanceBook;
   readonly instances: Pick<Instances, "leave" | "discard" | "kill">;
   readonly wishes: ServiceWishes;
+  readonly timed: Pick<TimedRuns, "end" | "all">;
   readonly proxies: Pick<ProxySet, "counters">;
   readonly journal: Pick<Journal, "write">;
   readonly config: () => Config;
@@ -53,6 +55,7 @@ export function createServiceControl(parts: ServiceControlParts): ServiceControl
   function numbers(wanted: ScaleRequest): readonly Number[] {
     const asked = Object.entries(wanted).map(([name, to]) => {
       const service = gate.serviceNamed(name);
+      refuseTimed(service);
       if (!Number.isInteger(to) || to < 0 || to > MOST_REPLICAS)
         throw new Refusal("request.invalid", ({ refused }) => refused.request.replicas(name, to));
       return { service, from: wishes.replicas(service), to };
@@ -116,8 +119,12 @@ export function createServiceControl(parts: ServiceControlParts): ServiceControl
         if (wishes.isStopped(service)) return changed([]);
         wishes.setStopped(service, true);
         journal.write({ type: "service.stopped", service: name, message: record.recorded.stopped(name) });
-        return changed([text.done.stopped(name, graceOf(book.all().filter((one) => one.service === name)))]);
+        const run = parts.timed.all().find((one) => one.service === name);
+        const grace = run === undefined ? null : formatDuration(run.stop.graceMs);
+        return changed([text.done.stopped(name, grace ?? graceOf(book.all().filter((one) => one.service === name)))]);
       }
+      const graceMs = parts.timed.end(name);
+      if (graceMs !== null) return changed([text.recorded.schedule.ending(name, formatDuration(graceMs))]);
       const instance = book.get(name);
       const owner = instance === null ? undefined : services().find((one) => one.name === instance.service);
       if (instance === null || owner === undefined) throw unknown(name);

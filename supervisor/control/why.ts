@@ -11,6 +11,7 @@ import type { Text } from "../core/text/text.ts";
 import type { ServiceFacts } from "../core/world.ts";
 import type { InstanceBook } from "../instances/book.ts";
 import type { HealthWatch } from "../instances/health.ts";
+import type { TimedRuns } from "../instances/schedules/timed-runs.ts";
 import type { InstanceLogs, MarkedProcess, ProcessTable } from "../ports.ts";
 import type { CertificateKeeper } from "../proxies/certificates/keeper.ts";
 import type { Definitions } from "../state/definitions.ts";
@@ -24,6 +25,7 @@ export interface WhyParts {
   readonly logs: InstanceLogs;
   readonly definitions: Pick<Definitions, "notInForce">;
   readonly certificates: Pick<CertificateKeeper, "renewal">;
+  readonly timed: Pick<TimedRuns, "status">;
   readonly mark: string;
   readonly config: () => Config;
   readonly app: (config: Config) => AppConfig | null;
@@ -116,6 +118,11 @@ function summarize(
     lines.unshift(why.crashLooping(target));
   }
   const service = parts.config().services.find(({ name }) => name === target);
+  if (service?.schedule !== undefined) {
+    const { cron, zone } = service.schedule;
+    const last = parts.timed.status(service)?.last ?? null;
+    return [...head, why.timed(target, cron, zone), ...(last === null ? [] : [why.lastRun(last.id, last.how)])];
+  }
   const awaited = awaitedOf(service ?? {}, parts.facts(), parts.book.all());
   if (awaited.length > 0) lines.unshift(why.awaits(target, awaited.join(", ")));
   return [...head, ...(lines.length === 0 ? [why.noInstance(target)] : lines)];

@@ -32,6 +32,8 @@ interface AdoptionParts {
   readonly mark: string;
   readonly bootId: string;
   readonly config: Config;
+  /** Takes over what is no instance, and answers what of it lives. */
+  readonly timed: { adopt(marked: readonly MarkedProcess[]): void; all(): readonly { readonly id: string }[] };
   /** How a proxy without a record is stopped. */
   readonly proxyStop: Instance["stop"];
 }
@@ -53,7 +55,9 @@ export function adoptInstances(parts: AdoptionParts): Adopted {
   const { book, table } = parts;
   const marked = table.marked(parts.mark);
   raiseNumbers(parts, marked);
-  const owned = new Set<number>();
+  parts.timed.adopt(marked);
+  const others = new Set(parts.timed.all().map(({ id }) => id));
+  const owned = new Set(marked.flatMap(({ instance, identity }) => (others.has(instance) ? [identity.pid] : [])));
   let adopted = 0;
   for (const instance of book.all()) {
     const found = adoptRecorded(parts, instance, marked);

@@ -18,6 +18,7 @@ import { isCrashLooping } from "../core/restart-policy.ts";
 import { isComplete, type ServiceStanding, supervisorState } from "../core/supervisor-state.ts";
 import { wordsOf } from "../core/text/refusal.ts";
 import type { Sentence, Text } from "../core/text/text.ts";
+import type { TimedRuns } from "../instances/schedules/timed-runs.ts";
 import type { Surroundings } from "../instances/surroundings.ts";
 import type { ServiceWishes } from "../instances/wishes.ts";
 import type { DatabaseService, ProxySet, Usage } from "../ports.ts";
@@ -40,6 +41,7 @@ interface StatusParts {
   readonly refreshCounters: () => Promise<void>;
   readonly database: Pick<DatabaseService, "metastore">;
   readonly backups: Pick<Backups, "status" | "space">;
+  readonly timed: Pick<TimedRuns, "status" | "warnings">;
 }
 
 interface StatusReader {
@@ -80,6 +82,7 @@ export function createStatusReader(parts: StatusParts): StatusReader {
         ...full,
         ...certificate.warnings(),
         ...surroundings.warnings(),
+        ...parts.timed.warnings(),
       ];
       return buildStatus({
         ...present(),
@@ -116,6 +119,7 @@ interface StatusFacts {
   readonly proxies: Pick<ProxySet, "processes" | "counters" | "listening" | "trouble">;
   readonly usage: ReadonlyMap<number, Usage>;
   readonly rollouts: RolloutRunner;
+  readonly timed: Pick<TimedRuns, "status">;
   readonly connections: ConnectionsStatus | null;
   readonly workers: readonly WorkerStatus[] | null;
   readonly backup: BackupStatus | null;
@@ -133,6 +137,7 @@ function buildStatus(facts: StatusFacts): Status {
   const services = facts.config.services.map((service): ServiceStatus => {
     const own = facts.instances.filter((instance) => instance.service === service.name);
     const replicas = facts.wishes.replicas(service);
+    const schedule = facts.timed.status(service);
     return {
       name: service.name,
       replicas,
@@ -143,6 +148,7 @@ function buildStatus(facts: StatusFacts): Status {
       restarts: own.reduce((sum, one) => sum + one.restarts, 0),
       ...(service.code?.release ? { release: service.code.release } : {}),
       instances: own.map((instance) => instanceStatus(instance, facts, inFlight)),
+      ...(schedule === null ? {} : { schedule }),
     };
   });
   const rollout = facts.rollouts.running();

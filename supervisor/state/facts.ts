@@ -6,6 +6,7 @@ import type { NoticeRecord } from "../core/notices.ts";
 import type { OrderRecord } from "../core/renewal.ts";
 import type { UpdateCourse } from "../core/update-course.ts";
 import type { DiskSample } from "../core/wear.ts";
+import type { ScheduleRecord } from "../instances/schedules/record.ts";
 import type { PastRelease } from "../ports.ts";
 import type { RolloutTotals } from "../rollouts/totals.ts";
 import type { Store } from "./store.ts";
@@ -44,6 +45,8 @@ interface StoredFacts {
   readonly notices: NoticeRecord;
   /** How long instances of that service took and what they used. Ends when owld starts without the service. */
   readonly [measures: `measures ${string}`]: ServiceMeasures;
+  /** When a service runs next, what of it runs, how it ended. Ends with its service's schedule. */
+  readonly [schedule: `schedule ${string}`]: ScheduleRecord;
   /** What became of an administrator's approval: begun once, also under a restored database. Ends after `APPROVAL_DAYS`. */
   readonly [approval: `approval ${string}`]: TakenApproval;
   /** Certificates ordered lately, oldest first; the oldest ones end. */

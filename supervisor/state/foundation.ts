@@ -18,6 +18,7 @@ import { createProcessTable } from "../process/group-signal.ts";
 import { createOomKills } from "../process/oom-kills.ts";
 import { createProcReader } from "../process/proc-identity.ts";
 import { createSpawner } from "../process/spawn.ts";
+import { createUsageSampler } from "../process/usage.ts";
 import { findAccount } from "../process/user-switch.ts";
 import { createReleaseFolder } from "../release/folder.ts";
 import { createJournal } from "../rollouts/journal.ts";
@@ -70,6 +71,8 @@ export function openFoundation(config: Config, log: Logger, running: ReleaseRef)
     bootId: reader.bootId,
     oomKills: createOomKills(clock),
     table,
+    /** Of runs by the clock alone: it tells what was used since its last look. */
+    runUsage: createUsageSampler(clock, reader),
     spawner: createSpawner({ clock, table, reader }),
     mark: markOf(paths.home),
     socketDirectory: socketDirectory(paths, store),

@@ -10,6 +10,7 @@ import { adoptInstances, describeStrays } from "../instances/adoption.ts";
 import type { HealthWatch } from "../instances/health.ts";
 import type { ExitedLookout } from "../instances/left-over.ts";
 import type { Instances } from "../instances/life.ts";
+import type { TimedRuns } from "../instances/schedules/timed-runs.ts";
 import type { Surroundings } from "../instances/surroundings.ts";
 import type { Supervisor } from "../loop.ts";
 import type { Notices } from "../observe/notices/watch.ts";
@@ -39,6 +40,7 @@ interface LifetimeParts {
   readonly wear: Pick<WearWatch, "start" | "stop">;
   readonly attendance: { start(): Promise<void>; stop(): Promise<void> };
   readonly deploys: { start(): void; stop(): Promise<void> };
+  readonly timed: TimedRuns;
   readonly front: Front;
   readonly certificates: CertificateKeeper;
   /** systemd started us and would do so again: what cannot be had now is tried on. */
@@ -112,14 +114,15 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
   return {
     broken: broken.promise,
     async start() {
-      const { instances } = parts;
-      const adopting = { ...ground, instances, config: config(), proxyStop: proxyStop(config().proxy) };
+      const { instances, timed } = parts;
+      const adopting = { ...ground, instances, timed, config: config(), proxyStop: proxyStop(config().proxy) };
       const { adopted, strays } = adoptInstances(adopting);
       if (strays.length > 0) warnings.set("strays", describeStrays(strays));
       door.opening = adopted === 0 && !parts.isSupervised;
       await supervisor.start();
       if (door.opening) await open();
       parts.deploys.start();
+      await parts.timed.start();
       await parts.front.start();
       await surroundings.start();
       await parts.certificates.start();
@@ -136,7 +139,7 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
       // The door first: a client that comes now waits in systemd's backlog (or is refused), instead of being let in to
       // a 503. What is in flight ends meanwhile, answered by services that drain.
       await proxies.closeDoor();
-      await supervisor.drainAll();
+      await Promise.all([supervisor.drainAll(), parts.timed.stop()]);
       await supervisor.stop();
       await proxies.letGo();
       await surroundings.stop();
@@ -146,12 +149,16 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
       parts.definitions.stopped();
       await finish();
     },
-    killAll: supervisor.killAll,
+    killAll() {
+      parts.timed.killAll();
+      supervisor.killAll();
+    },
     async letGo() {
       ends.abort(new OwlError("supervisor.stopping", "owld lets go."));
       await parts.deploys.stop();
       await Promise.all([attendance.stop(), parts.certificates.stop(), parts.notices.stop(), parts.wear.stop()]);
       await parts.backups.stop();
+      await parts.timed.letGo();
       await supervisor.stop();
       await proxies.letGo();
       database.letGo();

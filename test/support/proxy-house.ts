@@ -112,7 +112,8 @@ export function createProxyHome(clock: Clock = systemClock, listenFds: readonly 
       ...set,
       async start() {
         const proxyHalt = proxyStop(proxy);
-        adoptInstances({ ...ground, instances, config: config(), socketDirectory: paths.run, proxyStop: proxyHalt });
+        const own = { instances, config: config(), timed: { adopt: () => undefined, all: () => [] } };
+        adoptInstances({ ...ground, ...own, socketDirectory: paths.run, proxyStop: proxyHalt });
         await supervisor.start();
         await set.settled();
       },

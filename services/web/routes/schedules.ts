@@ -1,6 +1,7 @@
 // Schedules: write, list, change, delete, run now, pause and resume; what became of their ticks.
 
 import type { z } from "zod";
+import type { CronLine } from "../../../config/cron-line.ts";
 import { failure } from "../../core/wire/errors.ts";
 import { nothing, page, withId } from "../../core/wire/parts.ts";
 import {
@@ -29,8 +30,8 @@ import {
   type TickRow,
 } from "../../db/schedules.ts";
 import { lockUsage } from "../../db/usage.ts";
-import { type CronLine, readCronLine } from "../../schedules/cron-line.ts";
-import { failuresInRow } from "../../schedules/plan.ts";
+import { readCronLine } from "../../schedules/cron-line.ts";
+import { failuresInRow } from "../../schedules/failures.ts";
 import { nextTick } from "../../schedules/scheduler.ts";
 import { limitReached } from "../account-limits.ts";
 import type { Routes } from "../deps.ts";

@@ -179,6 +179,55 @@ export const refusedRuns = {
     sentence: [`${most} programs run already.`, `이미 프로그램 ${most}개가 실행 중입니다.`],
     next: ["Wait until one has ended.", "하나가 끝날 때까지 기다리십시오."],
   }),
+  goesOn: (service: string, id: string) => ({
+    sentence: [`${service} runs already (${id}).`, `${service}이(가) 이미 실행 중입니다(${id}).`],
+    next: [
+      `Look at it: owlctl logs ${id} -f; end it: owlctl stop ${id}`,
+      `확인: owlctl logs ${id} -f, 끝내기: owlctl stop ${id}`,
+    ],
+  }),
+  noCommand: (service: string) => ({
+    sentence: [
+      `${service} has no schedule: name the program to run in its environment.`,
+      `${service}에는 schedule이 없습니다. 그 환경에서 실행할 프로그램을 지정하십시오.`,
+    ],
+    next: [`owlctl run ${service} -- COMMAND`, `owlctl run ${service} -- 명령`],
+  }),
+  timed: (service: string) => ({
+    sentence: [
+      `${service} runs by its schedule: there is nothing to replace or to scale.`,
+      `${service}은(는) 일정에 따라 실행됩니다. 교체하거나 개수를 바꿀 것이 없습니다.`,
+    ],
+    next: [`Run it now: owlctl run ${service}`, `지금 실행: owlctl run ${service}`],
+  }),
+} satisfies Catalogue;
+
+export const recordedSchedules = {
+  started: (id: string, tick: string) => [
+    `${id} is started, due at ${tick} UTC.`,
+    `${id}을(를) 시작합니다(예정 ${tick} UTC).`,
+  ],
+  startedByHand: (id: string) => [`${id} is started by hand.`, `${id}을(를) 수동으로 시작합니다.`],
+  succeeded: (id: string, how: string) => [`${id} has ended (${how}).`, `${id}이(가) 끝났습니다(${how}).`],
+  failed: (id: string, how: string) => [`${id} has failed: ${how}`, `${id}이(가) 실패했습니다: ${how}`],
+  lost: (id: string, how: string) => [
+    `${id} ended while no owld looked (${how}).`,
+    `${id}이(가) owld가 없는 동안 끝났습니다(${how}).`,
+  ],
+  missed: (service: string, tick: string) => [
+    `${service} was not run from ${tick} UTC on: nothing could be started then.`,
+    `${service}을(를) ${tick} UTC부터 실행하지 못했습니다. 그때 시작할 수 없었습니다.`,
+  ],
+  skipped: (service: string, tick: string) => [
+    `${service} was not run at ${tick} UTC: the run before goes on.`,
+    `${service}을(를) ${tick} UTC에 실행하지 않았습니다. 이전 실행이 아직 진행 중입니다.`,
+  ],
+  late: (limit: string) => [`it took longer than schedule.limit (${limit})`, `schedule.limit(${limit})보다 오래 걸림`],
+  ending: (id: string, grace: string) => [
+    `${id} is told to end and has ${grace} for it.`,
+    `${id}을(를) 끝냅니다. 마무리할 시간은 ${grace}입니다.`,
+  ],
+  stopped: ["its service was stopped", "서비스가 멈춤"],
 } satisfies Catalogue;
 
 export const recordedRuns = {

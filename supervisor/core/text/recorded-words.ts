@@ -2,7 +2,7 @@
 // that changed its language with each of them could not be searched or compared. Pure.
 
 import type { Catalogue } from "../../../config/text.ts";
-import { recordedDeploys, recordedRuns } from "./deploy-words.ts";
+import { recordedDeploys, recordedRuns, recordedSchedules } from "./deploy-words.ts";
 
 const KINDS: Readonly<Record<string, string>> = {
   restart: "재시작",
@@ -156,6 +156,7 @@ export const recordedWords = {
   },
   deploy: recordedDeploys,
   run: recordedRuns,
+  schedule: recordedSchedules,
   definition: {
     inForce: ["owl.yaml is in force again.", "owl.yaml이 다시 적용되었습니다."],
     notInForce: (reason: string) => [

@@ -44,6 +44,10 @@ export const words = {
       `${service} is new: ${replicas} are started.`,
       `${service}은(는) 새 서비스입니다. 인스턴스 ${replicas}개를 시작합니다.`,
     ],
+    isTimed: (service: string, cron: string, zone: string) => [
+      `${service} is new: it runs at "${cron}" (${zone}).`,
+      `${service}은(는) 새 서비스입니다. "${cron}"(${zone})에 실행합니다.`,
+    ],
     isGone: (service: string) => [
       `${service} is gone: its instances are stopped.`,
       `${service}이(가) 설정에서 없어졌습니다. 인스턴스를 멈춥니다.`,
@@ -94,6 +98,10 @@ export const words = {
       `The state file was set aside as ${path}: ${reason}. Processes are adopted by their marks.`,
       `상태 파일을 ${path}(으)로 치워 두었습니다: ${reason}. 프로세스는 표시로 알아보고 이어받습니다.`,
     ],
+    runFailed: (service: string, id: string, how: string) => [
+      `The last run of ${service} did not succeed (${how}): owlctl logs ${id}`,
+      `${service}의 마지막 실행이 성공하지 못했습니다(${how}): owlctl logs ${id}`,
+    ],
     diskFull: (failing: string) => [
       `The state file cannot be written (${failing}): supervision goes on from memory, rollouts wait.`,
       `상태 파일에 쓸 수 없습니다(${failing}). 감독은 메모리로 계속하고, 롤아웃은 기다립니다.`,
@@ -135,6 +143,11 @@ export const words = {
       `${id} is ${state}${leaving ? ", on its way out" : ""}${cause === null ? "" : `${cause.startsWith(id) ? "." : ":"} ${cause}`}${cause?.endsWith(".") ? "" : "."}`,
       `${id}: ${STATES[state]}${leaving ? ", 나가는 중" : ""}${cause === null ? "" : `${cause.startsWith(id) ? "." : ":"} ${cause}`}${cause?.endsWith(".") ? "" : "."}`,
     ],
+    timed: (service: string, cron: string, zone: string) => [
+      `${service} runs at "${cron}" (${zone}), not always.`,
+      `${service}은(는) 항상이 아니라 "${cron}"(${zone})에 실행됩니다.`,
+    ],
+    lastRun: (id: string, how: string) => [`Its last run was ${id}: ${how}.`, `마지막 실행 ${id}: ${how}.`],
     crashLooping: (service: string) => [
       `${service} is crash-looping: 5 crashes within 60 s. It is tried again every 30 s.`,
       `${service}이(가) 60초 안에 5번 죽어 반복해서 죽는 상태입니다. 30초마다 다시 시도합니다.`,

@@ -5,6 +5,7 @@ import { type Clock, isoTime } from "../../../config/time.ts";
 import { outdatedReleases } from "../../core/own-release.ts";
 import type { Text } from "../../core/text/text.ts";
 import type { InstanceBook } from "../../instances/book.ts";
+import type { TimedRuns } from "../../instances/schedules/timed-runs.ts";
 import type { Journal } from "../../rollouts/journal.ts";
 import type { RolloutRunner } from "../../rollouts/record.ts";
 import type { Definitions } from "../../state/definitions.ts";
@@ -16,6 +17,7 @@ interface KeeperParts {
   readonly record: Text;
   readonly journal: Pick<Journal, "write">;
   readonly book: Pick<InstanceBook, "all">;
+  readonly timed: Pick<TimedRuns, "all">;
   readonly rollouts: Pick<RolloutRunner, "watch">;
   readonly definitions: Pick<Definitions, "releases" | "usedReleases" | "isTrying">;
   readonly releases: OwnReleases;
@@ -38,7 +40,11 @@ export function createKeeper(parts: KeeperParts): (rollout: string | null, ends:
 
   async function prune(): Promise<void> {
     const living = parts.book.all().flatMap(({ release, state }) => (state === "exited" ? [] : [release]));
-    const used = new Set([...living, ...definitions.usedReleases()]);
+    const used = new Set([
+      ...living,
+      ...parts.timed.all().map(({ release }) => release),
+      ...definitions.usedReleases(),
+    ]);
     const all = await releases.all();
     const gone = outdatedReleases(all, parts.config().deploy.keep, definitions.releases(), used);
     for (const id of gone) await releases.remove(id);

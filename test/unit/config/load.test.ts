@@ -47,6 +47,30 @@ test("models are one list: `model` first, or else the first of `models`; two of 
   ]);
 });
 
+test("a service with a schedule has what a run needs, and is told what cannot be", () => {
+  const nightly = (more: string) => `services:\n  nightly: {command: [node, x.mjs], ${more}}\n`;
+  expect(load(nightly('schedule: {cron: "30 3 * * *", zone: Asia/Seoul, limit: 2h}')).services[0]).toMatchObject({
+    ...{ replicas: 0, listen: "none", routes: [] },
+    schedule: { cron: "30 3 * * *", zone: "Asia/Seoul", overlap: "skip", missed: "skip", limitMs: 7_200_000 },
+  });
+  const always = "replicas: 2, listen: port, routes: [{path: /}], health: {uptime: 1s}";
+  expect(problemsOf(nightly(`${always}, schedule: {cron: "1 2 3 4 x", limit: 0s}`))).toEqual([
+    ...["listen", "routes", "replicas", "health"].map((key) =>
+      expect.stringMatching(`\\.${key} belongs to a service that`),
+    ),
+    expect.stringMatching(/schedule\.cron \("1 2 3 4 x"\)/),
+    expect.stringMatching(/schedule\.limit must be above 0s/),
+  ]);
+  expect(problemsOf(nightly('schedule: {cron: "0 0 30 2 *"}'))).toEqual([expect.stringMatching(/never comes/)]);
+  expect(problemsOf(nightly('schedule: {cron: "0 0 1 * *", zone: Mars/Base}'))).toEqual([
+    expect.stringMatching(/no time zone Mars\/Base/),
+  ]);
+  const waits = "  web: {command: [node, web.mjs], depends_on: [nightly]}\n";
+  expect(problemsOf(nightly('schedule: {cron: "0 0 1 * *"}') + waits)).toEqual([
+    expect.stringMatching(/depends_on: nightly runs by its schedule/),
+  ]);
+});
+
 describe("without a file", () => {
   test("the bundled application runs with the figures of the specification", () => {
     const config = load(null);

@@ -134,3 +134,29 @@ test("a corrected change stands, comes into force and ends the warning", async (
   expect(after.warnings).toEqual([]);
   expect(ids(after)?.some((id) => before?.includes(id))).toBe(false);
 });
+
+test("a service with a schedule runs when it is told to, outlives owld and ends when it is told to", async () => {
+  const nightly = (script: string): string =>
+    yaml({ SAYS: "better" }, undefined, `  nightly: {command: [sh, -c, "${script}"], schedule: {cron: "0 3 1 1 *"}}`);
+  const stand = (status: Status) => status.services.find(({ name }) => name === "nightly")?.schedule;
+  await reload(nightly("echo $OWL_SERVICE; exit 4"));
+  const lines = await owld.lines("POST", "/v1/run", { target: "nightly", command: [] });
+  expect(lines).toEqual([{ stream: "stdout", text: "nightly\n" }, { exit: { code: 4, signal: null, cause: null } }]);
+  const failed = await owld.status();
+  expect(failed).toMatchObject({ state: "steady", warnings: [expect.stringMatching(/nightly did not succeed/)] });
+  expect(stand(failed)).toMatchObject({ running: null, last: { id: "nightly-1", outcome: "failed" } });
+
+  await reload(nightly("sleep 1000"));
+  // Whoever listens is cut off with owld; the run goes on.
+  const listening = owld.lines("POST", "/v1/run", { target: "nightly", command: [] }).catch(() => null);
+  const before = await owld.until((status) => (stand(status)?.running?.pid ?? null) !== null);
+  owld.child.kill("SIGKILL");
+  await Promise.all([owld.exited, listening]);
+  owld = home.start();
+  const after = await owld.until(({ state }) => state === "steady");
+  expect(stand(after)?.running).toEqual(stand(before)?.running);
+  expect((await owld.ask<{ code: string }>("POST", "/v1/scale", { nightly: 2 })).body.code).toBe("run.timed");
+  await owld.ask("POST", "/v1/instances/nightly-2/stop");
+  const ended = await owld.until((status) => stand(status)?.running === null);
+  expect(stand(ended)?.last?.how).toMatch(/stopped by an operator/);
+});

@@ -3,8 +3,8 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readCronLine } from "../../../../services/schedules/cron-line.ts";
-import { failuresInRow, LATE_MS, type MissedPolicy, planTicks } from "../../../../services/schedules/plan.ts";
+import { LATE_MS, type MissedPolicy, planTicks } from "../../../config/due-ticks.ts";
+import { readCronLine } from "../../../services/schedules/cron-line.ts";
 
 const MINUTE = 60_000;
 
@@ -185,10 +185,4 @@ test("a year that nobody looked costs no more than an hour", () => {
   };
   planTicks({ nextAt: at("09:00"), missed: "skip" }, counted, at("09:00") + 365 * 86_400_000);
   expect(asked).toBeLessThan(LATE_MS / MINUTE + 4);
-});
-
-test("failures in a row are counted from the newest run that ended", () => {
-  expect(failuresInRow(["open", "failed", "failed", "succeeded", "failed"])).toBe(2);
-  expect(failuresInRow(["succeeded", "failed"])).toBe(0);
-  expect(failuresInRow([])).toBe(0);
 });

@@ -3,7 +3,8 @@
 
 import type { CronLine } from "./cron-line.ts";
 
-export type MissedPolicy = "skip" | "once";
+export const MISSED_POLICIES = ["skip", "once"] as const;
+export type MissedPolicy = (typeof MISSED_POLICIES)[number];
 
 /** A tick that is taken later than this was missed. */
 export const LATE_MS = 300_000;
@@ -47,11 +48,4 @@ function newestTick(nextAt: number, line: CronLine, nowMs: number): number | nul
     newest = tick;
   }
   return newest;
-}
-
-/** How many of the newest runs failed in a row; what has not ended yet says nothing. Newest first. */
-export function failuresInRow(outcomes: readonly ("failed" | "succeeded" | "open")[]): number {
-  const ended = outcomes.filter((outcome) => outcome !== "open");
-  const good = ended.indexOf("succeeded");
-  return good === -1 ? ended.length : good;
 }
