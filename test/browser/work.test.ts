@@ -194,6 +194,31 @@ describe("playbooks", () => {
   });
 });
 
+describe("a step that asks first", () => {
+  test("waits for a word about that very call: refused it ends with the reason, allowed it goes on", async () => {
+    const page = await open("/playbooks/new");
+    await page.getByLabel("Name").fill("Asks first");
+    await page.getByLabel("Statement").fill("SELECT 4711 AS n");
+    await page.getByRole("checkbox", { name: /Ask/ }).check();
+    await page.getByRole("button", { name: "Save" }).click();
+    for (const [word, state] of [
+      ["Refuse", "failed"],
+      ["Allow", "done"],
+    ] as const) {
+      await page.getByRole("button", { name: "Run", exact: true }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Run", exact: true }).click();
+      const asked = page.getByRole("region", { name: /May “.*” be called/ });
+      await asked.getByText("4711").waitFor();
+      await expectAccessible(page);
+      await asked.getByRole("button", { name: word }).click();
+      await page.locator(`.page-head .state-${state}`).waitFor();
+      expect(await asked.count()).toBe(0);
+      await page.getByRole("link", { name: "← Asks first" }).click();
+    }
+    await page.close();
+  });
+});
+
 describe("the data catalogue", () => {
   test("an analysis is asked for, and its tables and columns are found by words", async () => {
     const page = await open("/schemas");
