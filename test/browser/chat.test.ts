@@ -342,14 +342,26 @@ describe("conversations", () => {
     await ask(page, "the quick brown capybara");
     await ended(page);
     await page.keyboard.press("Control+k");
+    await page.keyboard.type("recordings");
+    await page.getByRole("option", { name: "Recordings", selected: true }).waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Recordings" }).waitFor();
+    await page.keyboard.press("Control+k");
     await page.keyboard.type("capybara");
-    const link = page.locator(".conversations a", { hasText: "capybara" });
+    await page.getByRole("option", { name: "capybara", selected: true }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "the quick brown capybara" }).waitFor();
+    await page.getByRole("heading", { name: "Today" }).waitFor();
+    await page.getByRole("searchbox", { name: "Search chats" }).fill("brown capy");
+    const link = page.locator(".conversations a", { has: page.locator("mark", { hasText: "brown capy" }) });
     await until(
       "only what was searched is listed",
       async () => (await page.locator(".conversations li").count()) === 1,
     );
     await link.click();
-    await page.getByTitle("More for this chat").click();
+    await page.locator(".turn.sought", { hasText: "the quick brown capybara" }).waitFor();
+    await page.getByTitle("More for “the quick brown capybara”").click();
     await page.getByRole("button", { name: "Rename" }).click();
     await page.getByLabel("Title").fill("Animals");
     await page.keyboard.press("Enter");

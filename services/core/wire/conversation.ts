@@ -20,8 +20,15 @@ export type Conversation = z.infer<typeof conversation>;
 const listedConversation = conversation.extend({
   turnState: turnState.nullable().describe("State of the newest turn."),
 });
-export type ListedConversation = z.infer<typeof listedConversation>;
-export const conversationPage = pageOf(listedConversation).extend({
+
+const foundConversation = listedConversation.extend({
+  found: z
+    .object({ turnId: id, text: text.describe("A passage of it around the words.") })
+    .nullable()
+    .describe("The newest turn that holds the words of a search; null: there was none, or only the title holds them."),
+});
+export type FoundConversation = z.infer<typeof foundConversation>;
+export const conversationPage = pageOf(foundConversation).extend({
   complete: z
     .boolean()
     .describe("False: a search looked through the newest conversations only; `next` goes on with older ones."),

@@ -12,6 +12,7 @@ import { ConnectionBanner } from "./connection-banner.tsx";
 import { feedStatus, onLive } from "./events/live.ts";
 import { KeyboardHelp, useShortcuts } from "./keyboard.tsx";
 import { Notices, noticeTurnEnd } from "./notices.tsx";
+import type { PaletteProps } from "./palette.tsx";
 import { Icon } from "./parts/icon.tsx";
 import { Lazy } from "./parts/lazy.tsx";
 import { go, type Place, placeNow, usePlace } from "./routes.ts";
@@ -40,7 +41,9 @@ export function Frame({ account }: { readonly account: Account }): VNode {
   const place = usePlace();
   const [open, setOpen] = useState(false);
   const [help, setHelp] = useState(false);
+  const [Palette, setPalette] = useState<ComponentType<PaletteProps> | null>(null);
   const marks = useStore(unread);
+  const isAdministrator = account.role === "administrator";
 
   useEffect(() => {
     const stop = new AbortController();
@@ -70,9 +73,11 @@ export function Frame({ account }: { readonly account: Account }): VNode {
   }, [marks, title]);
   useShortcuts({
     onHelp: () => setHelp(true),
-    onSearch: () => {
-      setOpen(true);
-      document.getElementById("conversation-search")?.focus();
+    onPalette: () => {
+      import("./palette.tsx").then(
+        (module) => setPalette(() => module.Palette),
+        () => document.getElementById("conversation-search")?.focus(),
+      );
     },
     onNew: () => go("/"),
   });
@@ -98,9 +103,12 @@ export function Frame({ account }: { readonly account: Account }): VNode {
       <main id="main" tabIndex={-1}>
         <VersionBanner />
         <ConnectionBanner />
-        <Page place={place} isAdministrator={account.role === "administrator"} />
+        <Page place={place} isAdministrator={isAdministrator} />
       </main>
       <Notices />
+      {Palette && (
+        <Palette isAdministrator={isAdministrator} onHelp={() => setHelp(true)} onClose={() => setPalette(null)} />
+      )}
       {help && <KeyboardHelp onClose={() => setHelp(false)} />}
     </div>
   );

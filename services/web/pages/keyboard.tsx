@@ -7,7 +7,7 @@ import { t } from "./text/text.ts";
 
 interface Shortcuts {
   readonly onHelp: () => void;
-  readonly onSearch: () => void;
+  readonly onPalette: () => void;
   readonly onNew: () => void;
 }
 
@@ -15,12 +15,12 @@ const isApple = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? "");
 const MODIFIER = isApple ? "⌘" : "Ctrl";
 
 /** Listens on the document while the component is there. */
-export function useShortcuts({ onHelp, onSearch, onNew }: Shortcuts): void {
+export function useShortcuts({ onHelp, onPalette, onNew }: Shortcuts): void {
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
       if (!(isApple ? event.metaKey : event.ctrlKey) || event.altKey || event.isComposing) return;
       const key = event.key.toLowerCase();
-      if (key === "k" && !event.shiftKey) onSearch();
+      if (key === "k" && !event.shiftKey) onPalette();
       else if (key === "o" && event.shiftKey) onNew();
       else if (key === "/") onHelp();
       else if (key === ".") document.querySelector<HTMLButtonElement>(".progress .stop")?.click();
@@ -38,7 +38,7 @@ export function KeyboardHelp({ onClose }: { readonly onClose: () => void }): VNo
     ["Shift + Enter", t("keys.line")],
     ["↑", t("keys.edit")],
     [`${MODIFIER} + .`, t("keys.stop")],
-    [`${MODIFIER} + K`, t("keys.search")],
+    [`${MODIFIER} + K`, t("keys.palette")],
     [`${MODIFIER} + Shift + O`, t("keys.new")],
     [`${MODIFIER} + /`, t("keys.help")],
     ["Esc", t("keys.close")],

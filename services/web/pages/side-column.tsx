@@ -1,22 +1,17 @@
-// The side column: pages, conversations with search and unread marks, the account.
+// The side column: pages, conversations, the account.
 
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import type { ListedConversation } from "../../core/wire/conversation.ts";
+import { useState } from "preact/hooks";
 import type { Session as Account } from "../../core/wire/session.ts";
 import { signOut } from "./account.ts";
 import { AccountDialog } from "./account-dialog.tsx";
-import { browserClock } from "./browser-time.ts";
-import { conversationList, loadConversations, loadMoreConversations } from "./chat/conversation-list.ts";
-import { unread } from "./chat/unread.ts";
+import { ConversationColumn } from "./chat/conversation-column.tsx";
 import { keep, readKept } from "./kept.ts";
 import { Dialog } from "./parts/dialog.tsx";
-import { Failure } from "./parts/failure.tsx";
 import { Icon, type IconName } from "./parts/icon.tsx";
 import { Menu } from "./parts/menu.tsx";
 import { follow, type Place } from "./routes.ts";
 import { PasswordForm } from "./sign-in.tsx";
-import { useStore } from "./store.ts";
 import { chooseLanguage, languageNow, t } from "./text/text.ts";
 import { chooseTheme, THEMES, type Theme, themeNow } from "./theme.ts";
 
@@ -64,82 +59,9 @@ export function SideColumn({ account, place, onHelp }: SideColumnProps): VNode {
           </a>
         ))}
       </nav>
-      <Conversations place={place} />
+      <ConversationColumn place={place} />
       <AccountMenu account={account} onHelp={onHelp} />
     </aside>
-  );
-}
-
-function Conversations({ place }: { readonly place: Place }): VNode {
-  const list = useStore(conversationList);
-  const marks = useStore(unread);
-  const [search, setSearch] = useState(list.search);
-
-  useEffect(() => {
-    if (search === list.search) return;
-    return browserClock.after(250, () => void loadConversations({ search }));
-  }, [search, list.search]);
-
-  const pinned = list.items.filter((item) => item.pinned);
-  const others = list.items.filter((item) => !item.pinned);
-  const show = (item: ListedConversation): VNode => (
-    <li key={item.id}>
-      <a
-        href={`/c/${item.id}`}
-        aria-current={place.page === "chat" && place.id === item.id ? "page" : undefined}
-        class={item.id in marks ? "unread" : undefined}
-        onClick={follow}
-      >
-        <span class="title">{item.title || t("chat.new")}</span>
-        {(item.turnState === "running" || item.turnState === "queued") && (
-          <span class="pulse" role="img" aria-label={t("turn.running")} />
-        )}
-        {item.turnState === "waiting" && <span class="dot" role="img" aria-label={t("turn.waiting")} />}
-        {item.id in marks && <span class="dot" role="img" aria-label={t("chat.unread")} />}
-      </a>
-    </li>
-  );
-
-  return (
-    <nav class="conversations" aria-label={t("nav.conversations")}>
-      <label class="search">
-        <Icon name="search" />
-        <input
-          id="conversation-search"
-          type="search"
-          value={search}
-          placeholder={t("chat.search")}
-          aria-label={t("chat.search")}
-          onInput={(event) => setSearch(event.currentTarget.value)}
-        />
-      </label>
-      <div class="scroll">
-        {list.state === "failed" && <Failure text={t("chat.listFailed")} onRetry={() => void loadConversations()} />}
-        {list.state === "ready" && !list.complete && <p class="none">{t("chat.searchedPart")}</p>}
-        {list.state === "ready" && list.items.length === 0 && list.complete && (
-          <p class="none">
-            {list.search ? t("chat.noneFound") : list.archived ? t("chat.noneArchived") : t("chat.none")}
-          </p>
-        )}
-        {pinned.length > 0 && <h2>{t("chat.pinned")}</h2>}
-        <ul>{pinned.map(show)}</ul>
-        {pinned.length > 0 && others.length > 0 && <h2>{t("chat.recent")}</h2>}
-        <ul>{others.map(show)}</ul>
-        {list.next !== null && (
-          <button type="button" class="link" onClick={() => void loadMoreConversations().catch(() => undefined)}>
-            {t(list.complete ? "more" : "chat.searchOlder")}
-          </button>
-        )}
-        <button
-          type="button"
-          class="link archive"
-          aria-pressed={list.archived}
-          onClick={() => void loadConversations({ archived: !list.archived })}
-        >
-          {list.archived ? t("chat.showRecent") : t("chat.showArchived")}
-        </button>
-      </div>
-    </nav>
   );
 }
 

@@ -13,7 +13,7 @@ import {
 } from "../../core/wire/conversation.ts";
 import { failure } from "../../core/wire/errors.ts";
 import { nothing, withId } from "../../core/wire/parts.ts";
-import { searchConversations } from "../../db/conversation-search.ts";
+import { type FoundConversation, searchConversations } from "../../db/conversation-search.ts";
 import {
   type ConversationListRow,
   type ConversationRow,
@@ -64,7 +64,9 @@ export const conversationRoutes: Routes = (app, deps) => {
     async (request) => {
       const { query } = request;
       const filter = { accountId: accountOf(request).id, archived: query.archived === "true" };
-      const show = (row: ConversationListRow) => ({ ...conversationJson(row), turnState: row.turnState });
+      const show = (row: ConversationListRow & { readonly found?: FoundConversation["found"] }) => {
+        return { ...conversationJson(row), turnState: row.turnState, found: row.found ?? null };
+      };
       const words = query.search?.trim() ?? "";
       if (words === "") {
         const page = await onePage(query, (asked) => listConversations(deps.db, { ...filter, ...asked }), show);

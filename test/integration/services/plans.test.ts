@@ -227,6 +227,7 @@ test("a search asks the index, in Korean too; without it the newest conversation
     searchConversations(store.db, { accountId, archived: false, before, limit: 50, words });
   const found = await look("회의록");
   expect([found.rows.map(({ id }) => id), found.isWhole]).toEqual([[korean], true]);
+  expect(found.rows[0]?.found?.text).toBe("어제 회의록을 정리했습니다");
   expect(
     await badReads((db) =>
       searchConversations(db, { accountId, archived: false, before: null, limit: 50, words: "회의록" }),
@@ -235,6 +236,7 @@ test("a search asks the index, in Korean too; without it the newest conversation
   // Two letters are no trigram: what is told then is told to be a part, and goes on.
   const short = await look("회의");
   expect([short.rows.map(({ id }) => id), short.isWhole]).toEqual([[korean], false]);
+  expect(short.rows[0]?.found).toEqual(found.rows[0]?.found);
   expect(short.next).not.toBeNull();
   await admin.query("DROP INDEX owl.turn_search");
   expect((await look("회의록")).rows.map(({ id }) => id)).toEqual([korean]);

@@ -206,11 +206,11 @@ test("conversations are named by their first question, renamed, pinned, archived
   expect(
     (await member.call("PATCH", `/api/conversations/${conversation}`, { title: "매출", pinned: true })).body,
   ).toMatchObject({ title: "매출", pinned: true });
-  expect(
-    (await member.call("GET", `/api/conversations?search=${encodeURIComponent("월별")}`)).body.items.map(
-      (one: { id: string }) => one.id,
-    ),
-  ).toEqual([conversation]);
+  const look = async (words: string) =>
+    (await member.call("GET", `/api/conversations?search=${encodeURIComponent(words)}`)).body.items;
+  const found = { turnId: expect.any(String), text: "월별 매출을   알려줘" };
+  expect(await look("월별")).toMatchObject([{ id: conversation, found }]);
+  expect(await look("talk 3")).toMatchObject([{ title: "talk 3", found: null }]);
   const seen: string[] = [];
   for (let next: string | null = ""; next !== null; ) {
     const page: { items: { id: string }[]; next: string | null } = (

@@ -16,6 +16,7 @@ import { attachFiles } from "./draft-files.ts";
 import { useFileDrop } from "./file-drop.ts";
 import { ModelChoice } from "./model-choice.tsx";
 import { ask, askAgain, type Outgoing, outbox, withdraw } from "./outbox.ts";
+import { useSoughtTurn } from "./sought-turn.ts";
 import { Turn } from "./turn.tsx";
 import { markSeen } from "./unread.ts";
 
@@ -28,8 +29,9 @@ export function ChatPage({ id }: { readonly id: string | null }): VNode {
   const conversation = useStore(id === null ? emptyStore : holdConversation(id));
   const unsent = useStore(outbox).filter((item) => item.conversationId === id);
   const { isOver, drop } = useFileDrop((files) => attachFiles(id, files));
-  const { box, end, isFollowing, jump } = useFollowing(id, conversation, unsent.length);
+  const { box, end, isFollowing, jump, leave } = useFollowing(id, conversation, unsent.length);
   const earlier = useReadingBack(id, box, conversation);
+  useSoughtTurn(box, conversation, leave);
 
   useEffect(() => {
     if (id === null) return;
@@ -165,6 +167,10 @@ function useFollowing(id: string | null, conversation: OpenConversation, unsent:
     box,
     end,
     isFollowing,
+    leave() {
+      following.current = false;
+      setFollowing(false);
+    },
     jump() {
       following.current = true;
       scrolledTo.current = 0;

@@ -1,13 +1,13 @@
 // The list of conversations: what the side column shows. Invariant: a failed load never looks like an empty list.
 
-import type { ConversationPage, ListedConversation } from "../../../core/wire/conversation.ts";
+import type { ConversationPage, FoundConversation } from "../../../core/wire/conversation.ts";
 import { ApiError, call } from "../api.ts";
 import { createStore, type Store } from "../store.ts";
 import { markSeen } from "./unread.ts";
 
 interface ConversationList {
   readonly state: "loading" | "ready" | "failed";
-  readonly items: readonly ListedConversation[];
+  readonly items: readonly FoundConversation[];
   readonly next: string | null;
   /** False: a search looked through the newest ones only, `next` goes on with older ones. */
   readonly complete: boolean;
@@ -62,7 +62,7 @@ export async function loadMoreConversations(): Promise<void> {
 }
 
 /** Puts a changed or new conversation where it belongs, without asking the server. */
-export function noteConversation(id: string, change: Partial<ListedConversation>): boolean {
+export function noteConversation(id: string, change: Partial<FoundConversation>): boolean {
   const list = conversationList.get();
   const old = list.items.find((item) => item.id === id);
   if (!old) return false;

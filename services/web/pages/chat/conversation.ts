@@ -173,7 +173,10 @@ export function addTurn(
     const before = place < 0 ? now.turns : now.turns.slice(0, place);
     return { ...now, load: "ready", turns: [...before, view] };
   });
-  if (!noteConversation(conversationId, { turnState: "queued", updatedAt: createdAt })) void loadConversations();
+  // The first question gives its conversation a title, at the server.
+  const isTitled = Boolean(conversationList.get().items.find(({ id }) => id === conversationId)?.title);
+  const isListed = noteConversation(conversationId, { turnState: "queued", updatedAt: createdAt });
+  if (!isListed || !isTitled) void loadConversations();
   void readTurn(conversationId, turnId);
 }
 

@@ -39,3 +39,9 @@ export function momentText(iso: string, nowMs: number): string {
     sameDay ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" },
   ).format(at);
 }
+
+/** A month, of `2026-08`. */
+export function monthText(month: string): string {
+  const [year = 0, n = 1] = month.split("-").map(Number);
+  return new Intl.DateTimeFormat(language.get(), { year: "numeric", month: "long" }).format(new Date(year, n - 1));
+}
