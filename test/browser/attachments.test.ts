@@ -92,7 +92,7 @@ test("files are chosen, dropped and pasted, survive a reload, and are sent, seen
 
   await page.getByTitle("More for this chat").click();
   const exported = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Export as Markdown" }).click();
+  await page.getByRole("link", { name: "Export as Markdown" }).click();
   expect(await readFile(await (await exported).path(), "utf8")).toContain("Attached files:\n\n- `매출.csv` (29 B)");
 
   await page.getByRole("button", { name: "Ask again" }).click();

@@ -368,7 +368,7 @@ describe("conversations", () => {
     await page.getByRole("heading", { name: "Animals" }).waitFor();
     const download = page.waitForEvent("download");
     await page.getByTitle("More for this chat").click();
-    await page.getByRole("button", { name: "Export as Markdown" }).click();
+    await page.getByRole("link", { name: "Export as Markdown" }).click();
     expect(await readFile(await (await download).path(), "utf8")).toMatch(/^# Animals[\s\S]*capybara/);
     await page.getByTitle("More for this chat").click();
     await page.getByRole("button", { name: "Delete" }).click();

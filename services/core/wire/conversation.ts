@@ -48,6 +48,10 @@ export const conversationQuery = z.object({
   archived: z.enum(["true", "false"]).optional(),
 });
 export const turnsQuery = z.object({ limit: pageQuery.limit, before: pageQuery.next });
+export const exportQuery = z.object({
+  format: z.enum(["markdown", "json"]),
+  language: z.enum(["ko", "en"]).optional().describe("Of the headings in Markdown; absent: the installation's."),
+});
 export const newConversation = z
   .strictObject({ title: text.max(200).optional(), model: modelName.nullable().optional() })
   .nullish();

@@ -1,5 +1,6 @@
-// Conversations: list, make, show with turns, rename/pin/archive, delete. All are the asking account's own.
+// Conversations: list, make, show with turns, take along, rename/pin/archive, delete. All are the asking account's own.
 
+import { Readable } from "node:stream";
 import type { z } from "zod";
 import { modelsOf } from "../../../config/config.ts";
 import {
@@ -8,6 +9,7 @@ import {
   conversationPage,
   conversationQuery,
   conversationWithTurns,
+  exportQuery,
   newConversation,
   turnsQuery,
 } from "../../core/wire/conversation.ts";
@@ -25,7 +27,9 @@ import {
 } from "../../db/conversations.ts";
 import { stopRow } from "../../db/stops.ts";
 import { listTurns, queuePosition } from "../../db/turns.ts";
+import { textOf } from "../../text/text.ts";
 import { holdToLimits } from "../account-limits.ts";
+import { attachmentHeader, conversationJsonText, conversationMarkdownText } from "../conversation-export.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
 import { accountOf } from "../sessions.ts";
@@ -122,6 +126,33 @@ export const conversationRoutes: Routes = (app, deps) => {
       );
       const earlier = hasMore && oldest ? cursorOf(oldest.cursor, oldest.id) : null;
       return { ...conversationJson(row), turnState: newest, turns: items, earlier };
+    },
+  );
+
+  app.get(
+    "/api/conversations/:id/export",
+    {
+      schema: {
+        summary:
+          "A conversation as a file: JSON with all versions (each turn `follows` one), or what is shown as Markdown",
+        tags,
+        params: withId,
+        querystring: exportQuery,
+      },
+    },
+    async (request, reply) => {
+      const accountId = accountOf(request).id;
+      const row = await findConversation(deps.aside, request.params.id, accountId);
+      if (!row) throw notFound();
+      const { format, language = deps.config.language } = request.query;
+      if (format === "json") {
+        const text = conversationJsonText(deps.aside, { id: row.id, accountId }, conversationJson(row));
+        const file = reply.header("content-disposition", attachmentHeader(row.title, "json"));
+        return file.type("application/json; charset=utf-8").send(Readable.from(text, { objectMode: false }));
+      }
+      const text = conversationMarkdownText(deps.aside, row, textOf(language));
+      const file = reply.header("content-disposition", attachmentHeader(row.title, "md"));
+      return file.type("text/markdown; charset=utf-8").send(Readable.from(text, { objectMode: false }));
     },
   );
 

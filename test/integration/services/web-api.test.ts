@@ -211,6 +211,16 @@ test("conversations are named by their first question, renamed, pinned, archived
   const found = { turnId: expect.any(String), text: "월별 매출을   알려줘" };
   expect(await look("월별")).toMatchObject([{ id: conversation, found }]);
   expect(await look("talk 3")).toMatchObject([{ title: "talk 3", found: null }]);
+  const exported = (format: string) =>
+    member.call("GET", `/api/conversations/${conversation}/export?format=${format}&language=ko`);
+  const markdown = await exported("markdown");
+  expect(markdown.body).toMatch(/^# 매출\n\n## 질문 · \S+\n\n월별 매출을 {3}알려줘\n\n## 답변\n\n> 아직/);
+  expect(markdown.headers["content-disposition"]).toContain("UTF-8''%EB%A7%A4%EC%B6%9C.md");
+  expect((await exported("json")).body).toMatchObject({
+    title: "매출",
+    turns: [{ follows: null, text: "월별 매출을   알려줘", state: "queued" }],
+  });
+  expect((await client.call("GET", `/api/conversations/${conversation}/export?format=json`)).status).toBe(404);
   const seen: string[] = [];
   for (let next: string | null = ""; next !== null; ) {
     const page: { items: { id: string }[]; next: string | null } = (

@@ -2,13 +2,12 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { conversationMarkdown } from "../core/conversation-markdown.ts";
+import { browserClock } from "../browser-time.ts";
 import { Failure, failureText } from "../parts/failure.tsx";
 import { Menu } from "../parts/menu.tsx";
-import { saveFile } from "../parts/save-file.ts";
 import { useStore } from "../store.ts";
-import { t } from "../text/text.ts";
-import { holdConversation, MOST_PAGE_TURNS, type OpenConversation, readEarlier } from "./conversation.ts";
+import { languageNow, t } from "../text/text.ts";
+import { MOST_PAGE_TURNS, type OpenConversation, readEarlier } from "./conversation.ts";
 import { useConversationActs } from "./conversation-acts.tsx";
 import { conversationList } from "./conversation-list.ts";
 
@@ -19,27 +18,15 @@ export function ConversationHead({ conversation }: { readonly conversation: Open
 
   const { buttons, outcome } = useConversationActs(conversation.id, title);
 
-  async function exportAll(): Promise<void> {
+  const file = (format: "markdown" | "json"): string =>
+    `/api/conversations/${conversation.id}/export?format=${format}&language=${languageNow()}`;
+
+  /** A page prints what is on it: all turns are read first. */
+  async function print(): Promise<void> {
     while (await readEarlier(conversation.id, MOST_PAGE_TURNS));
-    const { turns } = holdConversation(conversation.id).get();
-    const words = {
-      question: t("export.question"),
-      answer: t("export.answer"),
-      tool: t("export.tool"),
-      attached: t("attach.list"),
-      states: {
-        stopped: t("turn.stopped"),
-        failed: t("turn.failed"),
-        running: t("turn.running"),
-        queued: t("turn.queued"),
-      },
-    };
-    const name =
-      title
-        .replace(/[^\p{L}\p{N} _-]+/gu, "")
-        .slice(0, 60)
-        .trim() || "conversation";
-    saveFile(`${name}.md`, conversationMarkdown(title, turns, words), "text/markdown");
+    // Drawn when the next frame is.
+    await browserClock.sleep(300);
+    globalThis.print();
   }
 
   return (
@@ -47,14 +34,20 @@ export function ConversationHead({ conversation }: { readonly conversation: Open
       <h1 title={title}>{title}</h1>
       <Menu label={t("chat.menu")}>
         {buttons}
+        <a href={file("markdown")} download>
+          {t("chat.export")}
+        </a>
+        <a href={file("json")} download>
+          {t("chat.exportJson")}
+        </a>
         <button
           type="button"
           onClick={() => {
             setFailed(null);
-            exportAll().catch((error: unknown) => setFailed(failureText(error)));
+            print().catch((error: unknown) => setFailed(failureText(error)));
           }}
         >
-          {t("chat.export")}
+          {t("chat.print")}
         </button>
       </Menu>
       {failed && <Failure text={failed} />}

@@ -194,6 +194,8 @@ export const words = {
   "chat.archive": ["Archive", "보관"],
   "chat.unarchive": ["Take out of the archive", "보관 해제"],
   "chat.export": ["Export as Markdown", "Markdown으로 내보내기"],
+  "chat.exportJson": ["Export as JSON", "JSON으로 내보내기"],
+  "chat.print": ["Print or save as PDF", "인쇄 또는 PDF로 저장"],
   "chat.delete": ["Delete this chat?", "대화를 삭제할까요?"],
   "chat.deleteText": (v: With<"title">) => [
     `“${v.title}” with all its answers will be gone. A running answer is stopped.`,
@@ -295,9 +297,6 @@ export const words = {
   "table.rows": (v: Counted) => [counted(v.count, "row", "rows"), `${numberText(v.count)}행`],
   "table.all": ["Show all rows", "모든 행 보기"],
   "table.csv": ["Download CSV", "CSV 내려받기"],
-  "export.question": ["Question", "질문"],
-  "export.answer": ["Answer", "답변"],
-  "export.tool": ["Tool", "도구"],
   "notice.answered": (v: With<"title">) => [`Answered: ${v.title}`, `답변 완료: ${v.title}`],
   "notice.failed": (v: With<"title">) => [`Not answered: ${v.title}`, `답변 실패: ${v.title}`],
   "notice.stopped": (v: With<"title">) => [`Stopped: ${v.title}`, `중지됨: ${v.title}`],

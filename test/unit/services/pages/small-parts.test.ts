@@ -1,11 +1,9 @@
 import { expect, test } from "vitest";
-import { conversationMarkdown } from "../../../../services/web/pages/core/conversation-markdown.ts";
 import { costText } from "../../../../services/web/pages/core/cost-text.ts";
 import { csvOf } from "../../../../services/web/pages/core/csv.ts";
 import { clockText, durationText, etaRange, sizeText } from "../../../../services/web/pages/core/duration.ts";
 import { mayEnterSend } from "../../../../services/web/pages/core/ime.ts";
 import { isNumberColumn, sortedRows } from "../../../../services/web/pages/core/sort.ts";
-import { viewOfTurn } from "../../../../services/web/pages/core/turn-view.ts";
 import { placeOf } from "../../../../services/web/pages/routes.ts";
 import { ownWords } from "../../../../services/web/pages/text/own-words.ts";
 
@@ -93,31 +91,4 @@ test("addresses name their pages", () => {
   expect(placeOf("/c/abc")).toEqual({ page: "chat", id: "abc" });
   expect(placeOf("/batches/7?x=1")).toEqual({ page: "batches", id: "7" });
   expect(placeOf("/nothing")).toEqual({ page: "unknown", id: null });
-});
-
-test("an exported conversation holds questions, statements and answers, whatever they contain", () => {
-  const turn = viewOfTurn({
-    id: "t",
-    conversationId: "c",
-    state: "failed",
-    text: "how many?",
-    answer: "some",
-    message: "cut",
-    position: null,
-    createdAt: "2026-01-01T00:00:00.000Z",
-    endedAt: "2026-01-01T00:00:09.000Z",
-    tools: [{ id: "1", name: "run_sql", input: { sql: "SELECT '```'" }, state: "done" }],
-    attachments: [
-      { id: "f", name: "sales_*.csv", bytes: 2048 },
-      { id: "g", name: "a`b.txt", bytes: 3 },
-    ],
-  });
-  const words = { question: "Question", answer: "Answer", tool: "Tool", attached: "Attached files", states: {} };
-  const text = conversationMarkdown("Title", [turn], words);
-  expect(text).toContain("# Title\n\n## Question · 2026-01-01T00:00:00.000Z\n\nhow many?");
-  expect(text).toContain(
-    "how many?\n\nAttached files:\n\n- `sales_*.csv` (2.0 KiB)\n- ``` a`b.txt ``` (3 B)\n\n### Tool",
-  );
-  expect(text).toContain("````\nSELECT '```'\n````");
-  expect(text).toContain("some\n\n> cut\n");
 });
