@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RetentionConfig } from "../../../config/config.ts";
 import { DEFAULTS } from "../../../config/defaults.ts";
 import { systemClock } from "../../../config/system-time.ts";
+import { exportRows } from "../../../services/db/export.ts";
 import type { Database, Sql } from "../../../services/db/pool.ts";
 import { deleteUpload } from "../../../services/db/uploads.ts";
 import { createRetention } from "../../../services/web/retention.ts";
@@ -42,6 +43,22 @@ async function account(): Promise<string> {
     id,
     `m-${id.slice(0, 8)}`,
   ]);
+  return id;
+}
+
+/** A schedule whose last ticks were so many days ago. */
+async function schedule(accountId: string, ticksDaysAgo: readonly number[]): Promise<string> {
+  const id = randomUUID();
+  await rows(
+    `INSERT INTO owl.schedule (id, account_id, name, cron, zone, text, missed, overlap, jitter_ms, planned_at)
+     VALUES ($1, $2, 'each morning', '0 9 * * *', 'Asia/Seoul', 'q', 'skip', 'skip', 0, now())`,
+    [id, accountId],
+  );
+  await rows(
+    `INSERT INTO owl.schedule_tick (schedule_id, tick_at, outcome, at)
+     SELECT $1, now() - make_interval(days => d), 'started', now() - make_interval(days => d) FROM unnest($2::int[]) d`,
+    [id, ticksDaysAgo],
+  );
   return id;
 }
 
@@ -183,9 +200,20 @@ test("batches go with their items, runs, analyses and audit entries by their tim
   expect(await rows("SELECT account_name FROM owl.audit")).toEqual([{ account_name: "new" }]);
 });
 
+test("ticks of a schedule go after 30 days; the schedule stays, and is in its owner's export", async () => {
+  const owner = await account();
+  const id = await schedule(owner, [1, 29, 31, 400]);
+  await sweeper().forget();
+  expect(await count("schedule_tick", "schedule_id = $1", id)).toBe(2);
+  const exported = [];
+  for await (const { json } of exportRows(store.db, owner, "schedules")) exported.push(JSON.parse(json));
+  expect(exported).toEqual([expect.objectContaining({ id, cron: "0 9 * * *", zone: "Asia/Seoul", text: "q" })]);
+});
+
 test("a deleted account goes with all it owns, once what it still runs has ended", async () => {
   const owner = await account();
   await conversation(owner, 3);
+  const ticking = await schedule(owner, [1]);
   const { upload } = await transcription(owner, 1);
   const waiting = await transcription(owner, 1, "queued");
   await rows("INSERT INTO owl.playbook (id, account_id, name, steps) VALUES (gen_random_uuid(), $1, 'p', '[]')", [
@@ -203,8 +231,18 @@ test("a deleted account goes with all it owns, once what it still runs has ended
   expect(state).toBeUndefined();
   await sweeper().erase();
   expect(await count("account", "id = $1", owner)).toBe(0);
-  for (const table of ["conversation", "turn", "transcription", "upload", "playbook", "playbook_run", "attachment"])
-    expect([table, await count(table, "account_id = $1", owner)]).toEqual([table, 0]);
+  const owned = [
+    "conversation",
+    "turn",
+    "transcription",
+    "upload",
+    "playbook",
+    "playbook_run",
+    "attachment",
+    "schedule",
+  ];
+  for (const table of owned) expect([table, await count(table, "account_id = $1", owner)]).toEqual([table, 0]);
+  expect(await count("schedule_tick", "schedule_id = $1", ticking)).toBe(0);
   expect(await rows("SELECT account_id, account_name FROM owl.audit WHERE action = 'kept'")).toEqual([
     { account_id: null, account_name: "m" },
   ]);
