@@ -9,7 +9,7 @@ import { startCallCounter } from "../call-counter.ts";
 import { type Bench, type Row, summaryOf } from "../figures.ts";
 
 /** Half of them turns, half of them runs. */
-const WORK = 300;
+const WORK = 1_000;
 const TOGETHER = 8;
 const KILL_EVERY_MS = 10_000;
 const READ_MS = 300;
