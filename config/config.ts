@@ -260,11 +260,21 @@ interface OwnCode {
   readonly release: string | null;
 }
 
-interface RouteConfig {
+export interface RouteConfig {
   /** "*" or a host name (`*.example.org` allowed). */
   readonly host: string;
   readonly path: string;
   readonly bodyBytes: number | null;
+  /** Files of a directory are served here, by the proxy itself. Absent: instances answer. */
+  readonly files?: FilesConfig;
+}
+
+interface FilesConfig {
+  readonly directory: string;
+  /** Below the service's source or its release; null: an absolute one, the same whatever is deployed. */
+  readonly within: string | null;
+  /** How long a client need not ask again; null: it always asks. */
+  readonly cacheS: number | null;
 }
 
 export type HealthCheck =

@@ -28,6 +28,8 @@ export function missingProgram(
   service: Pick<ServiceConfig, "command" | "cwd" | "env"> & { readonly health?: Pick<HealthConfig, "check"> },
   inheritedPath: string | undefined,
 ): MissingProgram | null {
+  // It has files alone.
+  if (service.command.length === 0) return null;
   if (!isDirectory(service.cwd)) return { kind: "cwd", what: service.cwd };
   const path = service.env.PATH ?? inheritedPath;
   const found = missingOf(service.command, service.cwd, path);

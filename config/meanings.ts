@@ -122,7 +122,7 @@ export const MEANINGS: Readonly<Record<string, Meaning>> = {
   ],
   services: ["Your own programs by name; they replace the bundled application.", "the bundled application"],
   "services.*.command": [
-    "What is started, as a list, without a shell. {port}, {socket}, {instance} and {home} are filled in.",
+    "What is started, as a list, without a shell. {port}, {socket}, {instance} and {home} are filled in. Left out: it has files alone.",
   ],
   "services.*.cwd": ["Where it is started; relative to owl.yaml.", "the directory of owl.yaml"],
   "services.*.env": [
@@ -143,6 +143,14 @@ export const MEANINGS: Readonly<Record<string, Meaning>> = {
   "services.*.routes.*.host": ['A host name, "*.example.org" or "*".', "*"],
   "services.*.routes.*.path": ["The path and all below it.", "/"],
   "services.*.routes.*.body": ["Largest body of a request here.", "proxy.limits.body"],
+  "services.*.routes.*.files": [
+    "A directory that the proxy serves here by itself; relative to the source, or to the release that is in force.",
+    "instances answer",
+  ],
+  "services.*.routes.*.cache": [
+    "So long browsers keep a file unasked; pages (*.html) they always ask for.",
+    "they ask",
+  ],
   "services.*.health": ["When it is ready: one check.", "connecting works; with listen: none it has run for 2s"],
   "services.*.health.http": ["A path that answers 2xx."],
   "services.*.health.command": ["A command that ends with 0."],

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
-import type { HealthCheck, HealthConfig, LogLimits, ScheduleConfig, ServiceConfig } from "./config.ts";
+import type { HealthCheck, HealthConfig, LogLimits, RouteConfig, ScheduleConfig, ServiceConfig } from "./config.ts";
 import { parseCronLine } from "./cron-line.ts";
 import { DEFAULTS } from "./defaults.ts";
 import { parseEnvFile } from "./env-file.ts";
@@ -34,7 +34,11 @@ export function ownService(
   replicas: number,
   context: ServiceContext,
 ): ServiceConfig {
-  const listen = raw.schedule === undefined ? (raw.listen ?? "socket") : "none";
+  const command = raw.command ?? [];
+  const hasProcess = command.length > 0;
+  const isSteady = hasProcess && raw.schedule === undefined;
+  const answered = (raw.routes ?? []).filter(({ files }) => files === undefined);
+  const listen = isSteady ? (raw.listen ?? "socket") : "none";
   const at = (...rest: (string | number)[]): ConfigPath => ["services", name, ...rest];
   const problem = (path: ConfigPath, message: string) =>
     context.problems.push({ where: context.positions.of(path), message });
@@ -47,7 +51,12 @@ export function ownService(
     problem(at("source"), `services.${name}.source: there is no directory ${source}`);
   else if (raw.cwd !== undefined && !context.isDeployed && !existsSync(cwd))
     problem(at("cwd"), `services.${name}.cwd: there is no directory ${cwd}`);
-  if (listen === "none" && raw.schedule === undefined && (raw.routes?.length ?? 0) > 0) {
+  if (!hasProcess && (answered.length > 0 || raw.routes === undefined || raw.schedule !== undefined))
+    context.problems.push({
+      where: context.positions.ofKey(at()),
+      message: `services.${name}.command is missing; only a service whose routes all have files does without`,
+    });
+  if (listen === "none" && isSteady && answered.length > 0) {
     problem(
       at("routes"),
       `services.${name} has routes but listen: none; give it listen: socket or listen: port, or drop the routes`,
@@ -66,8 +75,13 @@ export function ownService(
         `services.${name}.routes: expected "*", a host name or "*.example.org", got ${JSON.stringify(route.host)}`,
       );
     }
+    const files = route.files === undefined ? null : filesOf(source, route.files, route.cache);
+    if (files !== null && (files.within === null || !context.isDeployed) && !existsSync(files.directory))
+      problem(at("routes", index, "files"), `services.${name}.routes: there is no directory ${files.directory}`);
+    if (files === null && route.cache !== undefined)
+      problem(at("routes", index, "cache"), `services.${name}.routes: cache belongs to a route with files`);
   }
-  for (const [index, word] of raw.command.entries()) {
+  for (const [index, word] of command.entries()) {
     if (word.includes("{port}") && listen !== "port")
       problem(at("command", index), `services.${name}.command uses {port}, which needs listen: port`);
     if (word.includes("{socket}") && listen !== "socket")
@@ -75,18 +89,19 @@ export function ownService(
   }
   return {
     name,
-    command: raw.command,
+    command,
     cwd,
     ...environmentOf(name, raw, context),
     ...(raw.secrets === undefined ? {} : { secrets: secretsOf(name, raw.secrets, context) }),
     user: raw.user ?? context.defaultUser,
     umask: raw.umask ?? null,
-    replicas: raw.schedule === undefined ? replicas : 0,
+    replicas: isSteady ? replicas : 0,
     listen,
     routes: (raw.routes ?? []).map((route) => ({
       host: (route.host ?? "*").toLowerCase(),
       path: route.path ?? "/",
       bodyBytes: route.body ?? null,
+      ...(route.files === undefined ? {} : { files: filesOf(source, route.files, route.cache) }),
     })),
     health: healthOf(name, raw.health, listen, context),
     stop: {
@@ -102,6 +117,17 @@ export function ownService(
     ...(raw.schedule === undefined ? {} : { schedule: scheduleOf(name, raw, context) }),
     bundled: false,
     code: { source, within: within?.startsWith("..") ? null : within, before: raw.before ?? [], release: null },
+  };
+}
+
+function filesOf(source: string, files: string, cacheMs: number | undefined): NonNullable<RouteConfig["files"]> {
+  const directory = resolve(source, files);
+  const within = relative(source, directory);
+  const isOutside = isAbsolute(files) || within.split("/")[0] === "..";
+  return {
+    directory,
+    within: isOutside ? null : within,
+    cacheS: cacheMs === undefined ? null : Math.round(cacheMs / 1_000),
   };
 }
 

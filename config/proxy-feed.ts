@@ -35,6 +35,8 @@ export interface ProxyRoute {
   readonly upstreams: readonly ProxyUpstream[];
   /** Set: every request of this route gets a 503 page with Retry-After (web is out for a migration). */
   readonly closed: { readonly retryAfterS: number; readonly reason: string } | null;
+  /** Set: the proxy serves files, from the first of these directories that has one; there are no upstreams then. */
+  readonly files?: { readonly directories: readonly string[]; readonly cacheS: number | null };
   /** Set: these upstreams get that part of the clients alone, the others the rest. Absent: everybody is for all. */
   readonly share?: ProxyShare;
 }
@@ -141,4 +143,9 @@ export interface ProxyCounters {
 /** As it stands in a URL. */
 export function addressName({ host, port }: ListenAddress): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** Where a proxy process listens for the requests of routes with `files`, beside its feed. */
+export function filesSocket(feedSocket: string): string {
+  return feedSocket.replace(/\.sock$/, ".files");
 }

@@ -129,6 +129,8 @@ const route = z.strictObject({
   host: text('a host name or "*"').optional(),
   path: text("a path").optional(),
   body: size.optional(),
+  files: path.optional(),
+  cache: duration.optional(),
 });
 
 const memory = z.strictObject({ limit: size });
@@ -137,7 +139,7 @@ const memory = z.strictObject({ limit: size });
 const logs = z.strictObject({ size, count: whole(2, MOST_LOG_FILES) }).partial();
 
 const service = z.strictObject({
-  command: argv("[node, server.js]"),
+  command: argv("[node, server.js]").optional(),
   cwd: path.optional(),
   source: path.optional(),
   before: z.array(argv("[npm, ci]")).optional(),

@@ -9,7 +9,7 @@ import type { Clock } from "../config/time.ts";
 import { isSharing } from "./core/confirm.ts";
 import { decide } from "./core/decide.ts";
 import { type Instance, isLiving, PROXY } from "./core/instance.ts";
-import type { RoutedService } from "./core/routing-table.ts";
+import { type RoutedService, routesOf } from "./core/routing-table.ts";
 import type { Text } from "./core/text/text.ts";
 import type { Action, RolloutFacts, World } from "./core/world.ts";
 import type { InstanceBook } from "./instances/book.ts";
@@ -20,6 +20,7 @@ import type { Measures } from "./observe/measures.ts";
 import type { InstanceLogs, ProxySet } from "./ports.ts";
 import type { Comparison } from "./rollouts/comparison.ts";
 import type { RolloutRunner } from "./rollouts/record.ts";
+import type { Definitions } from "./state/definitions.ts";
 import type { Store } from "./state/store.ts";
 
 const TICK_MS = 100;
@@ -40,6 +41,7 @@ interface SupervisorParts {
   /** Its newest health check has not passed, or is answered too slowly. */
   readonly doubts: (instance: string) => boolean;
   readonly routing: Routing;
+  readonly definitions: Pick<Definitions, "forNew">;
   readonly wishes: ServiceWishes;
   readonly measures: Measures;
   readonly logs: Pick<InstanceLogs, "tail" | "bound">;
@@ -127,9 +129,10 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
     const facts = rollouts.facts();
     const sharing = facts?.share !== undefined && isSharing(world());
     const share = sharing ? { share: { rollout: facts.id, part: facts.share.part } } : {};
+    const tried = new Map(parts.definitions.forNew(facts?.id ?? null).services.map((one) => [one.name, one]));
     return parts.config().services.map((service) => ({
       name: service.name,
-      routes: service.routes,
+      routes: routesOf(service, tried.get(service.name)),
       closed: service.bundled ? closed : null,
       ...share,
     }));

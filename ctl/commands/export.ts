@@ -61,7 +61,7 @@ function exportAs(
   if (options.appConfig !== undefined) writeAppConfig(options.appConfig, config, deps);
   const head = t.head(form, options.appConfig ?? "app-config.json").map((line) => `# ${line}`.trimEnd());
   const lost = leftOut(request)
-    .filter(({ key }) => form === "compose" || key === "schedule")
+    .filter(({ key }) => form === "compose" || key === "schedule" || key === "files")
     .map(({ service, key, value }) => `services.${service}.${key}: ${value}`);
   if (lost.length > 0) {
     head.push("#", `# ${t.leftOutHead}`, ...lost.map((line) => `#   ${line}`));

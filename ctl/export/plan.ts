@@ -44,7 +44,7 @@ export interface ExportRequest {
 /** The services of `config` as both manifests need them. */
 export function exportedServices({ config, root, version }: ExportRequest): readonly ExportedService[] {
   return config.services
-    .filter(({ schedule }) => schedule === undefined)
+    .filter(({ schedule, command }) => schedule === undefined && command.length > 0)
     .map((service) => exported(service, config, root, version));
 }
 
@@ -115,11 +115,14 @@ export function objectName(...parts: readonly string[]): string {
 export function leftOut({ config, root }: Pick<ExportRequest, "config" | "root">): readonly LeftOut[] {
   return config.services.flatMap((service): LeftOut[] => {
     const { name, cwd, user, routes, umask, schedule } = service;
-    // Neither manifest runs anything by the clock.
+    // Neither manifest runs anything by the clock, or serves files.
     if (schedule !== undefined) return [{ service: name, key: "schedule", value: schedule.cron }];
     const inCode = cwd === root || cwd.startsWith(`${root}/`);
     return [
-      ...routes.map(({ host, path }): LeftOut => ({ service: name, key: "routes", value: `${host}${path}` })),
+      ...routes.map(({ host, path, files }): LeftOut => {
+        const value = `${host}${path}`;
+        return { service: name, key: files === undefined ? "routes" : "files", value };
+      }),
       ...(inCode ? [] : [{ service: name, key: "cwd", value: cwd } as const]),
       ...(user === null ? [] : [{ service: name, key: "user", value: user } as const]),
       ...(umask === null ? [] : [{ service: name, key: "umask", value: umask.toString(8).padStart(4, "0") } as const]),
@@ -129,6 +132,6 @@ export function leftOut({ config, root }: Pick<ExportRequest, "config" | "root">
 
 interface LeftOut {
   readonly service: string;
-  readonly key: "routes" | "cwd" | "user" | "umask" | "schedule";
+  readonly key: "routes" | "cwd" | "user" | "umask" | "schedule" | "files";
   readonly value: string;
 }

@@ -62,7 +62,8 @@ export function createGate(parts: GateParts): Gate {
   };
 }
 
-/** Throws `run.timed`: instances are none of a service that runs by its schedule. */
-export function refuseTimed({ name, schedule }: ServiceConfig): void {
-  if (schedule !== undefined) throw new Refusal("run.timed", ({ refused }) => refused.run.timed(name));
+/** Throws `run.timed`: a service that runs by its schedule, or has files alone, keeps no instance. */
+export function refuseTimed({ name, schedule, command }: ServiceConfig): void {
+  if (schedule !== undefined || command.length === 0)
+    throw new Refusal("run.timed", ({ refused }) => refused.run.timed(name));
 }

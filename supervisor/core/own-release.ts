@@ -24,7 +24,12 @@ function fromRelease(service: ServiceConfig, releases: Releases, folder: string)
   const { code } = service;
   if (release === undefined || code === undefined) return service;
   const cwd = code.within === null ? service.cwd : posix.join(codeOf(folder, release), code.within);
-  return Object.freeze({ ...service, cwd, code: { ...code, release } });
+  const routes = service.routes.map((route) => {
+    if (route.files === undefined || route.files.within === null) return route;
+    const directory = posix.join(codeOf(folder, release), route.files.within);
+    return { ...route, files: { ...route.files, directory } };
+  });
+  return Object.freeze({ ...service, cwd, routes, code: { ...code, release } });
 }
 
 /** As `releases`, with that one for these services; null: they run from their source again. */

@@ -1,12 +1,13 @@
 // The routing table out of services and instances. Pure.
 // Invariant: an instance is in it exactly while it is ready and not on its way out.
 
+import type { ServiceConfig } from "../../config/config.ts";
 import type { ProxyRoute, RoutingTable } from "../../config/proxy-feed.ts";
 import { type Instance, isServing } from "./instance.ts";
 
 export interface RoutedService {
   readonly name: string;
-  readonly routes: readonly { readonly host: string; readonly path: string; readonly bodyBytes: number | null }[];
+  readonly routes: readonly Pick<ProxyRoute, "host" | "path" | "bodyBytes" | "files">[];
   readonly closed: { readonly retryAfterS: number; readonly reason: string } | null;
   /** The new ones of that rollout get a part of its clients. */
   readonly share?: { readonly rollout: string; readonly part: number };
@@ -35,7 +36,10 @@ export function buildTable(
     );
     const { name, closed } = service;
     const share = shareOf(service, instances, ids);
-    return service.routes.map((route) => ({ service: name, ...route, upstreams, closed, ...share }));
+    return service.routes.map((route) => {
+      const answerers = route.files === undefined ? { upstreams, closed, ...share } : { upstreams: [], closed };
+      return { service: name, ...route, ...answerers };
+    });
   });
   return { version, routes };
 }
@@ -51,4 +55,13 @@ function shareOf(
   const fresh = own.filter(({ rollout }) => rollout === share.rollout).map(({ id }) => id);
   if (fresh.length === 0 || fresh.length === own.length) return {};
   return { share: { name: share.rollout, part: share.part, upstreams: fresh } };
+}
+
+/** As the table has them. A file that only what is tried out has is found too: its pages name it already. */
+export function routesOf(service: ServiceConfig, tried: ServiceConfig | undefined): RoutedService["routes"] {
+  return service.routes.map(({ files, ...route }, index) => {
+    if (files === undefined) return route;
+    const more = tried?.routes[index]?.files?.directory ?? files.directory;
+    return { ...route, files: { directories: [...new Set([files.directory, more])], cacheS: files.cacheS } };
+  });
 }

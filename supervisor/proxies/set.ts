@@ -6,7 +6,7 @@ import { rmSync } from "node:fs";
 import type { Logger } from "pino";
 import type { ProxyConfig } from "../../config/config.ts";
 import { asError, OwlError } from "../../config/errors.ts";
-import { addressName, listenAddresses } from "../../config/proxy-feed.ts";
+import { addressName, filesSocket, listenAddresses } from "../../config/proxy-feed.ts";
 import { createLoop } from "../../config/running.ts";
 import type { Clock } from "../../config/time.ts";
 import { type Instance, isServing, PROXY } from "../core/instance.ts";
@@ -198,7 +198,10 @@ export function createProxySet(parts: ProxySetParts): ProxySet & { readonly prog
         parts.table.signalLeader(identity, "SIGTERM");
     },
     gone: ({ id }) => feed.remove(id),
-    cleanUp: ({ id }) => rmSync(feedSocket(parts, id), { force: true }),
+    cleanUp({ id }) {
+      const socket = feedSocket(parts, id);
+      for (const path of [socket, filesSocket(socket)]) rmSync(path, { force: true });
+    },
     isRouted: () => false,
     graceMs: () => null,
     startMs: () => START_MS,

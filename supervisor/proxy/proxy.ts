@@ -6,6 +6,7 @@ import { asError } from "../../config/errors.ts";
 import {
   addressName,
   type FromProxy,
+  filesSocket,
   listenAddresses,
   type ProxySettings,
   type RoutingTable,
@@ -15,6 +16,7 @@ import { type Clock, isoTime, type Random } from "../../config/time.ts";
 import { connectionCap } from "./core/connection-cap.ts";
 import { Counters } from "./counters.ts";
 import type { Engine, EngineDeps } from "./engine.ts";
+import type { Files } from "./files.ts";
 import { createListener } from "./listener.ts";
 import type { Log } from "./log.ts";
 import { moveStreams } from "./streams.ts";
@@ -64,6 +66,8 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
   let accepting: Promise<void> | null = null;
   let draining = false;
   let succeeding = false;
+  let files: Files | null = null;
+  let loading: Promise<void> | null = null;
 
   const mostConnections = connectionCap(config.limits.connections, deps.descriptorLimit);
   const engineDeps: EngineDeps = {
@@ -145,23 +149,10 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
     switch (message.type) {
       case "table": {
         table = message.table;
-        upstreams.apply(message.table);
-        const { version } = message.table;
-        if (draining) {
-          reply({ type: "ack", version });
-          upstreams.tellIdle();
-          return;
-        }
-        accept().then(
-          () => {
-            reply({ type: "ack", version });
-            upstreams.tellIdle();
-          },
-          (error: unknown) => {
-            log.warn({ error: asError(error).message }, "the proxy cannot listen");
-            stop();
-          },
-        );
+        if (files === null && (loading !== null || table.routes.some((route) => route.files !== undefined))) {
+          loading ??= loadFiles();
+          void loading.then(() => use(message.table, reply));
+        } else use(message.table, reply);
         return;
       }
       case "moveStreams": {
@@ -184,6 +175,37 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
       case "drain":
         drain();
     }
+  }
+
+  function use(next: RoutingTable, reply: (answer: FromProxy) => boolean): void {
+    const { version } = next;
+    files?.use(next.routes);
+    upstreams.apply(files?.among(next) ?? next);
+    if (draining) {
+      reply({ type: "ack", version });
+      upstreams.tellIdle();
+      return;
+    }
+    accept().then(
+      () => {
+        reply({ type: "ack", version });
+        upstreams.tellIdle();
+      },
+      (error: unknown) => {
+        log.warn({ error: asError(error).message }, "the proxy cannot listen");
+        stop();
+      },
+    );
+  }
+
+  async function loadFiles(): Promise<void> {
+    try {
+      const { createFiles } = await import("./files.ts");
+      files = await createFiles(filesSocket(settings.feedSocket), log);
+    } catch (error) {
+      log.warn({ error: asError(error).message }, "files cannot be served");
+    }
+    loading = null;
   }
 
   /** Ours for the addresses it wants, in its order. */
@@ -250,6 +272,7 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
     engine.stop();
     tls?.stop();
     feed.stop();
+    files?.stop();
     ended.resolve();
   }
 

@@ -195,10 +195,10 @@ export const refusedRuns = {
   }),
   timed: (service: string) => ({
     sentence: [
-      `${service} runs by its schedule: there is nothing to replace or to scale.`,
-      `${service}은(는) 일정에 따라 실행됩니다. 교체하거나 개수를 바꿀 것이 없습니다.`,
+      `${service} keeps no instance (it runs by its schedule, or has files alone): there is nothing to replace or to scale.`,
+      `${service}은(는) 인스턴스를 두지 않습니다(일정에 따라 실행되거나 파일만 제공). 교체하거나 개수를 바꿀 것이 없습니다.`,
     ],
-    next: [`Run it now: owlctl run ${service}`, `지금 실행: owlctl run ${service}`],
+    next: ["Look at it: owlctl status", "확인: owlctl status"],
   }),
 } satisfies Catalogue;
 

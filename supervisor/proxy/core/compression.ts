@@ -21,7 +21,7 @@ function isCompressibleType(contentType: string): boolean {
 }
 
 /** The coding a client takes (its Accept-Encoding) that it likes best, then we; null: as it is. */
-function chooseCoding(accepted: string): Coding | null {
+export function chooseCoding(accepted: string, codings: readonly Coding[] = CODINGS): Coding | null {
   const weights = new Map<string, number>();
   for (const item of tokensOf(accepted)) {
     const [name = "", ...parameters] = item.split(";").map((part) => part.trim());
@@ -32,7 +32,7 @@ function chooseCoding(accepted: string): Coding | null {
   }
   const weightOf = (coding: Coding) => weights.get(coding) ?? weights.get("*") ?? 0;
   let best: Coding | null = null;
-  for (const coding of CODINGS) if (weightOf(coding) > (best === null ? 0 : weightOf(best))) best = coding;
+  for (const coding of codings) if (weightOf(coding) > (best === null ? 0 : weightOf(best))) best = coding;
   return best !== null && weightOf(best) >= (weights.get("identity") ?? 0) ? best : null;
 }
 

@@ -71,6 +71,23 @@ test("a service with a schedule has what a run needs, and is told what cannot be
   ]);
 });
 
+test("routes with files: below the source, or anywhere; a service of files alone has no command", () => {
+  const site = (routes: string) => `services:\n  site: {routes: [${routes}]}\n`;
+  expect(load(site("{path: /, files: ., cache: 1h}, {path: /tmp, files: /tmp}")).services[0]).toMatchObject({
+    ...{ command: [], replicas: 0, listen: "none" },
+    routes: [
+      { path: "/", files: { directory: folder, within: "", cacheS: 3_600 } },
+      { path: "/tmp", files: { directory: "/tmp", within: null, cacheS: null } },
+    ],
+  });
+  expect(problemsOf(site("{path: /, files: nowhere}"))).toEqual([expect.stringMatching(/no directory .*nowhere/)]);
+  expect(problemsOf(site("{path: /}, {path: /a, files: .}"))).toEqual([expect.stringMatching(/command is missing/)]);
+  expect(problemsOf("services:\n  web: {replicas: 1}\n")).toEqual([expect.stringMatching(/command is missing/)]);
+  expect(problemsOf("services:\n  web: {command: [x], routes: [{cache: 1h}]}\n")).toEqual([
+    expect.stringMatching(/cache belongs to a route with files/),
+  ]);
+});
+
 describe("without a file", () => {
   test("the bundled application runs with the figures of the specification", () => {
     const config = load(null);

@@ -135,6 +135,14 @@ test("a corrected change stands, comes into force and ends the warning", async (
   expect(ids(after)?.some((id) => before?.includes(id))).toBe(false);
 });
 
+test("a service of files alone has them served as soon as it is there, and what it serves is told", async () => {
+  await reload(yaml({ SAYS: "better" }, undefined, `  site: {routes: [{path: /site, files: ., cache: 1h}]}`));
+  const answer = await fetch(`http://127.0.0.1:${home.port}/site/owl.yaml`);
+  expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "public, max-age=3600"]);
+  expect(await answer.text()).toContain("site: {routes");
+  expect((await owld.status()).state).toBe("steady");
+});
+
 test("a service with a schedule runs when it is told to, outlives owld and ends when it is told to", async () => {
   const nightly = (script: string): string =>
     yaml({ SAYS: "better" }, undefined, `  nightly: {command: [sh, -c, "${script}"], schedule: {cron: "0 3 1 1 *"}}`);

@@ -32,6 +32,7 @@ test("what goes is neither new, in force, running nor the way back", () => {
 test("a service with a release runs in it, below the directory it names; others stay where they are", () => {
   const service = (name: string, within: string | null) => ({
     ...{ name, cwd: `/src/${name}` },
+    routes: ["dist", null].map((below) => ({ files: { directory: "/src/x", within: below } })),
     code: { source: "/src", within, before: [], release: null },
   });
   const services = [service("web", "sub"), service("worker", ""), service("fixed", null)];
@@ -42,4 +43,5 @@ test("a service with a release runs in it, below the directory it names; others 
     ["/src/worker", null],
     ["/src/fixed", "3"],
   ]);
+  expect(found.services[0]?.routes.map(({ files }) => files?.directory)).toEqual(["/r/4/code/dist", "/src/x"]);
 });

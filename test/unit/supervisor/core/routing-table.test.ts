@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { buildTable } from "../../../../supervisor/core/routing-table.ts";
+import type { ServiceConfig } from "../../../../config/config.ts";
+import { buildTable, routesOf } from "../../../../supervisor/core/routing-table.ts";
 import { instance } from "../../../support/rollout-world.ts";
 
 const routes = [{ host: "*", path: "/", bodyBytes: null }];
@@ -29,4 +30,14 @@ test("only those ready and staying are in the table", () => {
 
 test("a service without routes is not in it", () => {
   expect(buildTable([{ name: "web", routes: [], closed: null }], [web(1)], 1).routes).toEqual([]);
+});
+
+test("a route with files has no upstreams; what is tried out adds its directory until it is over", () => {
+  const site = (directory: string) =>
+    ({ routes: [{ ...routes[0], files: { directory, within: "", cacheS: null } }] }) as unknown as ServiceConfig;
+  const [route] = routesOf(site("/old"), site("/new"));
+  expect(route?.files).toEqual({ directories: ["/old", "/new"], cacheS: null });
+  expect(routesOf(site("/old"), site("/old"))[0]?.files?.directories).toEqual(["/old"]);
+  const table = buildTable([{ name: "web", routes: route === undefined ? [] : [route], closed: null }], [web(1)], 1);
+  expect(table.routes[0]).toMatchObject({ upstreams: [], files: { directories: ["/old", "/new"] } });
 });
