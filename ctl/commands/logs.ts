@@ -17,6 +17,7 @@ interface Options {
   readonly tail?: number;
   readonly since?: number;
   readonly grep?: string;
+  readonly request?: string;
   readonly json?: boolean;
 }
 
@@ -37,6 +38,7 @@ export function register(program: Command, deps: CommandDeps): void {
     .option("--tail <n>", t.tail, countArgument(text))
     .option("--since <duration>", t.since, durationArgument(text))
     .option("--grep <regexp>", t.grep)
+    .option("--request <id>", t.request)
     .option("--json", text.help.json)
     .addHelpText(
       "after",
@@ -46,6 +48,7 @@ export function register(program: Command, deps: CommandDeps): void {
         "owlctl logs proxy --since 10m",
         "owlctl logs owld",
         "owlctl logs worker-3 --since 10m --grep 'ERROR|WARN'",
+        "owlctl logs -f --request 3f0c5b1e-8a52-4d4e-9a43-0f6f6d1c9b77",
       ]),
     )
     .action(
@@ -61,9 +64,13 @@ async function logs(target: string | undefined, options: Options, deps: CommandD
   const { clock, signal, text } = deps;
   const grep = options.grep === undefined ? null : patternOf(options.grep);
   if (grep === undefined) throw new OwlError("usage.grep", text.errors.grep(options.grep ?? ""));
+  const { request } = options;
+  const isWanted = (line: string): boolean =>
+    (grep === null || grep.test(line)) && (request === undefined || line.includes(request));
   const print = printer(options.json ?? false, deps);
   // The expression runs here: in owld, one that takes for ever would stop everything.
-  const filter = grep === null ? null : createFilter(grep, options.lines ?? 50, print);
+  const isFiltered = grep !== null || request !== undefined;
+  const filter = isFiltered ? createFilter(isWanted, options.lines ?? 50, print) : null;
   const show = filter?.show ?? print;
   // After a break only what is new: the lines shown so far would come again otherwise.
   for (let first = true; ; first = false) {
@@ -100,7 +107,7 @@ function printer(json: boolean, { terminal }: CommandDeps): (line: LogLine) => v
 }
 
 /** Keeps the newest `count` past lines that match, and prints new ones as they come. */
-function createFilter(grep: RegExp, count: number, print: (line: LogLine) => void) {
+function createFilter(isWanted: (line: string) => boolean, count: number, print: (line: LogLine) => void) {
   let kept: LogLine[] | null = [];
   const flush = (): void => {
     const past = kept ?? [];
@@ -111,7 +118,7 @@ function createFilter(grep: RegExp, count: number, print: (line: LogLine) => voi
     flush,
     show(line: LogLine): void {
       if (line.isMark) flush();
-      else if (!grep.test(line.line)) return;
+      else if (!isWanted(line.line)) return;
       else if (kept === null) print(line);
       else if (kept.push(line) >= 2 * count + 1_000) kept = kept.slice(-count);
     },

@@ -25,6 +25,10 @@ export const commandWords = {
     tail: ["the same as --lines", "--lines와 같음"],
     since: ["lines of the last 10m, 2h, ...", "최근 10m, 2h, ...의 줄"],
     grep: ["only lines that match", "정규식에 맞는 줄만"],
+    request: [
+      "only what one request set going, in proxy, web and worker: the id of its X-Request-Id answer header",
+      "한 요청이 프록시, 웹, 워커에서 일으킨 일만: 응답 헤더 X-Request-Id의 값",
+    ],
   },
   events: {
     about: ["every change of state", "모든 상태 변화"],

@@ -92,6 +92,7 @@ export async function insertBatch(
     readonly options: Readonly<Record<string, unknown>>;
     readonly skipped: readonly SkippedFile[];
     readonly items: readonly NewBatchItem[];
+    readonly requestId?: string;
   },
 ): Promise<void> {
   await sql.query(
@@ -106,8 +107,9 @@ export async function insertBatch(
     ],
   );
   await sql.query(
-    `INSERT INTO owl.transcription (id, account_id, batch_id, position, upload_id, path, name, bytes, options, queue_job, format)
-     SELECT v.id, $1, $2, v.n - 1, v.upload, v.path, v.name, v.bytes, $3::jsonb, v.job, $10
+    `INSERT INTO owl.transcription (id, account_id, batch_id, position, upload_id, path, name, bytes, options, queue_job, format,
+       request_id)
+     SELECT v.id, $1, $2, v.n - 1, v.upload, v.path, v.name, v.bytes, $3::jsonb, v.job, $10, $11
        FROM unnest($4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::bigint[], $9::uuid[]) WITH ORDINALITY
          AS v(id, upload, path, name, bytes, job, n)`,
     [
@@ -121,6 +123,7 @@ export async function insertBatch(
       batch.items.map((one) => one.item.bytes),
       batch.items.map((one) => one.queueJob),
       jobKindRow("transcription").format,
+      batch.requestId ?? null,
     ],
   );
 }

@@ -11,6 +11,8 @@ import { formatOfQueue, type QueuedJob } from "./queue.ts";
 export interface Claim extends QueuedJob {
   readonly attempt: number;
   readonly worker: string;
+  /** The request that asked for it; null: none did. */
+  readonly requestId: string | null;
 }
 
 const table = (kind: JobKind): string => `owl.${jobKindRow(kind).table}`;
@@ -40,8 +42,9 @@ const claimText = (kind: JobKind): string => `${fetchText(kind)},
     UPDATE ${table(kind)} r
        SET state = 'running', attempt = r.attempt + 1, claimed_by = $1, claimed_at = clock_timestamp()
       FROM fetched f WHERE r.id = f.id AND r.queue_job = f."queueJob" AND r.state = 'queued' AND r.format <= $2::int
-    RETURNING r.id, r.attempt)${noted(kind)}
-  SELECT seen.nominated, seen.capped, f.id, f."queueJob", f."retryCount", f.queue, c.attempt
+    RETURNING r.id, r.attempt, r.request_id)${noted(kind)}
+  SELECT seen.nominated, seen.capped, f.id, f."queueJob", f."retryCount", f.queue, c.attempt,
+         c.request_id AS "requestId"
     FROM seen LEFT JOIN fetched f ON true LEFT JOIN claimed c ON c.id = f.id`;
 
 /** Up to `limit` jobs of `kind` whose turn it is, their rows queued -> running for this worker. */
@@ -59,11 +62,11 @@ export async function claimJobs(
   const { rows } = await sql.query<Found>(CLAIM[kind], [worker, jobKindRow(kind).format, limit, accountLimit]);
   const claims: Claim[] = [];
   const stale: QueuedJob[] = [];
-  for (const { id, queueJob, retryCount, queue, attempt } of rows) {
+  for (const { id, queueJob, retryCount, queue, attempt, requestId } of rows) {
     if (id === null) continue;
     const job = { kind, id, queueJob, retryCount, format: formatOfQueue(kind, queue) };
     if (attempt === null) stale.push(job);
-    else claims.push({ ...job, attempt, worker });
+    else claims.push({ ...job, attempt, worker, requestId });
   }
   const first = rows[0];
   const contended = claims.length + stale.length < (first?.nominated ?? 0);
@@ -78,6 +81,7 @@ interface Found {
   readonly retryCount: number;
   readonly queue: string;
   readonly attempt: number | null;
+  readonly requestId: string | null;
 }
 
 const CLAIM = Object.fromEntries(JOB_KINDS.map((kind) => [kind, claimText(kind)])) as Readonly<Record<JobKind, string>>;

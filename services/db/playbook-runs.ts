@@ -53,15 +53,26 @@ export async function insertPlaybookRun(
     readonly steps: readonly PlaybookStep[];
     readonly lost: LostRule;
     readonly queueJob: string;
+    readonly requestId?: string;
   },
 ): Promise<number> {
   const { format: newest, freshFormat } = jobKindRow("playbook");
   // Code of before would call what is to be allowed first.
   const format = run.steps.some((step) => step.approval) ? newest : freshFormat;
   await sql.query(
-    `INSERT INTO owl.playbook_run (id, account_id, playbook_id, name, steps, queue_job, format, lost)
-     VALUES ($1, $2, $3, $4, $5::jsonb, $6, $7, $8)`,
-    [run.id, run.accountId, run.playbookId, run.name, JSON.stringify(run.steps), run.queueJob, format, run.lost],
+    `INSERT INTO owl.playbook_run (id, account_id, playbook_id, name, steps, queue_job, format, lost, request_id)
+     VALUES ($1, $2, $3, $4, $5::jsonb, $6, $7, $8, $9)`,
+    [
+      run.id,
+      run.accountId,
+      run.playbookId,
+      run.name,
+      JSON.stringify(run.steps),
+      run.queueJob,
+      format,
+      run.lost,
+      run.requestId ?? null,
+    ],
   );
   return format;
 }

@@ -40,11 +40,18 @@ const ANALYSIS = `SELECT a.id, a.data_source AS "dataSource", a.state, a.message
 
 export async function insertSchemaAnalysis(
   sql: Sql,
-  one: { readonly id: string; readonly accountId: string; readonly dataSource: string; readonly queueJob: string },
+  one: {
+    readonly id: string;
+    readonly accountId: string;
+    readonly dataSource: string;
+    readonly queueJob: string;
+    readonly requestId: string;
+  },
 ): Promise<void> {
   await sql.query(
-    "INSERT INTO owl.schema_analysis (id, account_id, data_source, queue_job, format) VALUES ($1, $2, $3, $4, $5)",
-    [one.id, one.accountId, one.dataSource, one.queueJob, jobKindRow("schema-analysis").freshFormat],
+    `INSERT INTO owl.schema_analysis (id, account_id, data_source, queue_job, format, request_id)
+     VALUES ($1, $2, $3, $4, $5, $6)`,
+    [one.id, one.accountId, one.dataSource, one.queueJob, jobKindRow("schema-analysis").freshFormat, one.requestId],
   );
 }
 

@@ -164,11 +164,12 @@ export async function insertTranscription(
     readonly bytes: number | null;
     readonly options: Readonly<Record<string, unknown>>;
     readonly queueJob: string;
+    readonly requestId: string;
   },
 ): Promise<void> {
   await sql.query(
-    `INSERT INTO owl.transcription (id, account_id, upload_id, path, name, bytes, options, queue_job, format)
-     VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9)`,
+    `INSERT INTO owl.transcription (id, account_id, upload_id, path, name, bytes, options, queue_job, format, request_id)
+     VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9, $10)`,
     [
       one.id,
       one.accountId,
@@ -179,6 +180,7 @@ export async function insertTranscription(
       JSON.stringify(one.options),
       one.queueJob,
       jobKindRow("transcription").format,
+      one.requestId,
     ],
   );
 }

@@ -17,6 +17,7 @@ interface Fork {
   readonly conversationId: string;
   readonly queueJob: string;
   readonly claimMs: number;
+  readonly requestId: string;
   readonly most: number;
 }
 

@@ -59,6 +59,8 @@ interface NewTurn {
   readonly most?: number;
   /** What it follows (its own id: nothing); absent: the last turn of what is shown. */
   readonly parentId?: string;
+  /** The request that asked; absent: none did. */
+  readonly requestId?: string;
   /** Steps of it are to stand on record: only code that goes on by them may run it. */
   readonly begun?: boolean;
 }
@@ -90,6 +92,7 @@ export async function acceptTurn(
         format,
         turn.most ?? MOST_IN_LINE,
         turn.parentId ?? null,
+        turn.requestId ?? null,
       ],
     }));
     return "accepted";
@@ -109,19 +112,19 @@ const MOST_IN_LINE = 2 ** 31 - 1;
 // queue job must not come to be without its turn.
 // A conversation that is deleted at this moment is waited for: then there is nothing to title, and the event's NULL is refused.
 function acceptText(insert: string, parameter: (n: number) => string): string {
-  const [id, conversationId, accountId, text, queueJob, claimMs, format, most, parentId] = [
-    1, 2, 3, 4, 5, 6, 7, 8, 9,
+  const [id, conversationId, accountId, text, queueJob, claimMs, format, most, parentId, requestId] = [
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
   ].map(parameter);
   return `WITH queued AS (${insert}),
      loose AS MATERIALIZED (SELECT ${LOOSE_COMMIT}),
      accepted AS (
        INSERT INTO owl.turn (id, conversation_id, account_id, text, queue_job, claim_deadline_at, format, parent_id,
-         model)
+         model, request_id)
        VALUES (${id}, (SELECT c.id FROM owl.conversation c
                         WHERE c.id = ${conversationId} AND c.account_id = ${accountId} AND c.deleted_at IS NULL),
                CASE WHEN owl.has_turn_place(${accountId}, ${most}) THEN ${accountId}::uuid END, ${text}, ${queueJob}, clock_timestamp() + make_interval(secs => ${claimMs}::float8 / 1000),
                ${format}, coalesce(${parentId}::uuid, (SELECT c.leaf_id FROM owl.conversation c WHERE c.id = ${conversationId})),
-               (SELECT c.model FROM owl.conversation c WHERE c.id = ${conversationId}))
+               (SELECT c.model FROM owl.conversation c WHERE c.id = ${conversationId}), ${requestId})
        RETURNING id, conversation_id),
      titled AS (
        UPDATE owl.conversation c SET updated_at = clock_timestamp(), leaf_id = NULL,

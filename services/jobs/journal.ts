@@ -110,12 +110,14 @@ export async function openJournal(context: JobContext, kind: JournalledKind): Pr
         textLength: call.textLength ?? null,
       };
       if (!(await throughOutage(context, () => beginStep(db, fence, step)))) throw failure("turn.lost");
+      context.log.info({ step: n, tool: call.name, ...(asks && { asks }) }, "step began");
       const isOld = clock.monotonicMs() - askedAtMs > CLAIM_FRESH_MS;
       if (isOld && !asks && call.effect !== "read" && !(await context.stillClaimed())) throw failure("turn.lost");
       return { n, id: step.id, asks };
     },
     end(n, { state, output = null, message = null }) {
       if (state === "finished") context.stepFinished();
+      context.log.info({ step: n, state }, "step ended");
       // What was done must be known: an abort does not keep its end from being recorded.
       const waiter = { clock, signal: new AbortController().signal };
       return throughOutage(waiter, () => endStep(db, fence, { n, state, output, message }));

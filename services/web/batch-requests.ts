@@ -71,7 +71,13 @@ async function findAmongUploads(deps: WebDeps, accountId: string, ids: readonly 
 export async function enqueueBatch(
   deps: WebDeps,
   sql: Sql,
-  batch: { readonly id: string; readonly accountId: string; readonly request: BatchRequest; readonly planned: Planned },
+  batch: {
+    readonly id: string;
+    readonly accountId: string;
+    readonly request: BatchRequest;
+    readonly planned: Planned;
+    readonly requestId: string;
+  },
 ): Promise<void> {
   const { plan, uploads } = batch.planned;
   if (plan.count === 0) {
@@ -94,6 +100,7 @@ export async function enqueueBatch(
     options: language === undefined ? {} : { language },
     skipped: plan.skipped,
     items,
+    requestId: batch.requestId,
   });
   await holdToLimits(sql, batch.accountId, deps.config.limits, ["recordings"]);
   await deps.queue.enqueueMany(sql, "transcription", items);

@@ -30,7 +30,7 @@ export async function dataSourceNames(deps: WebDeps): Promise<readonly string[]>
 export async function analyse(
   deps: WebDeps,
   sql: Sql,
-  one: { readonly id: string; readonly accountId: string; readonly dataSource: string },
+  one: { readonly id: string; readonly accountId: string; readonly dataSource: string; readonly requestId: string },
   known: readonly string[],
 ): Promise<void> {
   if (!known.includes(one.dataSource)) throw failure("source.notFound", { name: one.dataSource });

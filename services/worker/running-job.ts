@@ -30,6 +30,8 @@ export interface JobDeps {
 export interface RunningJob {
   readonly claim: Claim;
   readonly startedAtMs: number;
+  /** Names the job and the request that asked for it in every line. */
+  readonly log: Logger;
   readonly signal: AbortSignal;
   /** The first cause wins. */
   abort(cause: AbortCause): boolean;
@@ -58,7 +60,8 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
   let hasFinished = false;
   /** To be handed over at its next border. */
   let isAsked = false;
-  const log = deps.log.child({ kind: claim.kind, job: claim.id, attempt: claim.attempt });
+  const { kind, id: job, attempt, requestId } = claim;
+  const log = deps.log.child({ kind, job, attempt, ...(requestId !== null && { requestId }) });
 
   type Write = (sql: Sql) => Promise<boolean>;
 
@@ -153,14 +156,18 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
   }
 
   const forced = Promise.withResolvers<HandlerResult>();
+  const startedAtMs = clock.monotonicMs();
+  log.info("job began");
   const over = Promise.race([toItsEnd(), forced.promise]).catch((error: unknown): HandlerResult => {
     log.error({ err: asError(error) }, "job left to the sweep of this worker's rows");
     return "lostClaim";
   });
+  void over.then((result) => log.info({ result, ranMs: Math.round(clock.monotonicMs() - startedAtMs) }, "job is over"));
 
   return {
     claim,
-    startedAtMs: clock.monotonicMs(),
+    startedAtMs,
+    log,
     signal: controller.signal,
     abort(cause) {
       if (acting.signal.aborted) return false;

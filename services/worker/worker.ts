@@ -164,7 +164,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     if (result === "handBack") counts.handedBack += 1;
     if (result === "lostClaim") {
       ownRows.leave(job.claim);
-      log.warn({ kind: job.claim.kind, job: job.claim.id }, "claim was lost");
+      job.log.warn("claim was lost");
     }
     deps.onJobs();
     if (mayWait.has(job.claim.kind)) wake(job.claim.kind);
@@ -172,7 +172,7 @@ export function createWorker(deps: WorkerDeps): Worker {
 
   function abort(job: RunningJob, cause: AbortCause): void {
     if (!job.abort(cause)) return;
-    log.info({ kind: job.claim.kind, job: job.claim.id, why: cause }, "job aborted");
+    job.log.info({ why: cause }, "job aborted");
     if (cause === "cut" || cause === "lostClaim") return;
     clock.after(LET_GO_MS, () => running.has(job.claim.id) && void job.force(), { unref: true });
   }
@@ -193,7 +193,6 @@ export function createWorker(deps: WorkerDeps): Worker {
   /** The finish time is over: another worker goes on with it; where none can, a turn is cut and other work runs on. */
   async function endOrHandOver(job: RunningJob, elapsedMs: () => number): Promise<void> {
     const { kind, id } = job.claim;
-    const fields = { kind, job: id };
     // Told by an owld of before, it has no such word.
     const mayHandOver = config.turn.onStop !== "cut" && kind !== "transcription";
     const heir =
@@ -205,11 +204,11 @@ export function createWorker(deps: WorkerDeps): Worker {
     if (!running.has(id)) return;
     // A turn in its first step has nothing to go on from: elsewhere it would begin from nothing, and not fit again.
     if (heir && (job.hasFinishedStep || rule(kind) !== "budget")) {
-      log.info({ ...fields, elapsedMs: elapsedMs() }, "handed over");
+      job.log.info({ elapsedMs: elapsedMs() }, "handed over");
       job.handOver();
     } else if (rule(kind) === "budget" && job.abort("cut")) {
       counts.cut += 1;
-      log.warn({ ...fields, elapsedMs: elapsedMs() }, "turn aborted");
+      job.log.warn({ elapsedMs: elapsedMs() }, "turn aborted");
     }
   }
 

@@ -51,7 +51,15 @@ export async function startMetastore(): Promise<Metastore> {
       const [id, conversationId, queueJob] = [randomUUID(), randomUUID(), randomUUID()];
       await db.transaction(async (sql) => {
         await sql.query("INSERT INTO owl.conversation (id, account_id) VALUES ($1, $2)", [conversationId, accountId]);
-        await acceptTurn(sql, queue, { id, conversationId, accountId, text: "question", queueJob, claimMs });
+        await acceptTurn(sql, queue, {
+          id,
+          conversationId,
+          accountId,
+          text: "question",
+          queueJob,
+          claimMs,
+          requestId: `r-${id}`,
+        });
       });
       return { id, queueJob };
     },

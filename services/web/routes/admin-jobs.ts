@@ -144,7 +144,7 @@ export const adminJobRoutes: Routes = (app, deps) => {
         } else {
           const [latest] = await lockLatestEnded(sql, [id], ["failed", "stopped"]);
           if (!latest) throw failure("job.conflict#later");
-          await analyse(deps, sql, { ...latest, id: newId }, known);
+          await analyse(deps, sql, { ...latest, id: newId, requestId: request.id }, known);
         }
         const detail = { owner: job.owner, ...(newId === id ? {} : { newJob: newId }) };
         await audit(sql, request, "job.retried", named(job), detail);
@@ -178,7 +178,7 @@ export const adminJobRoutes: Routes = (app, deps) => {
           const ids = await listFailed(sql, { kind: "schema-analysis", owner, limit: MOST_RETRIED });
           for (const one of await lockLatestEnded(sql, ids, ["failed"])) {
             if (!known.includes(one.dataSource)) continue;
-            await analyse(deps, sql, { ...one, id: deps.random.uuid() }, known);
+            await analyse(deps, sql, { ...one, id: deps.random.uuid(), requestId: request.id }, known);
             retried += 1;
           }
         }

@@ -69,7 +69,8 @@ export const batchRoutes: Routes = (app, deps) => {
         .catch((error: unknown) => ({ error }));
       return onceOnly(deps, request, { batchId }, async (sql) => {
         if ("error" in planned) throw planned.error;
-        await enqueueBatch(deps, sql, { id: batchId, accountId, request: request.body, planned });
+        const batch = { id: batchId, accountId, request: request.body, planned, requestId: request.id };
+        await enqueueBatch(deps, sql, batch);
       });
     },
   );

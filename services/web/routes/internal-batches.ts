@@ -59,7 +59,7 @@ export const internalBatchRoutes: Routes = (app, deps) => {
     async (request, reply) => {
       const plan = await planFor(request.body, leavingSignal(reply));
       const id = deps.random.uuid();
-      await deps.db.transaction((sql) => enqueueBatch(deps, sql, { id, ...plan }));
+      await deps.db.transaction((sql) => enqueueBatch(deps, sql, { id, ...plan, requestId: request.id }));
       return { batchId: id };
     },
   );

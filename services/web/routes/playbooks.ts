@@ -151,6 +151,7 @@ export const playbookRoutes: Routes = (app, deps) => {
           steps,
           lost,
           queueJob,
+          requestId: request.id,
         });
         await holdToLimits(sql, accountId, deps.config.limits, ["runs"]);
         await deps.queue.enqueue(sql, "playbook", { id, queueJob, format });

@@ -71,7 +71,7 @@ export const schemaAnalysisRoutes: Routes = (app, deps) => {
       const known = await dataSourceNames(deps);
       const id = deps.random.uuid();
       return onceOnly(deps, request, { analysisId: id, id }, (sql) =>
-        analyse(deps, sql, { id, accountId, dataSource }, known),
+        analyse(deps, sql, { id, accountId, dataSource, requestId: request.id }, known),
       );
     },
   );

@@ -128,7 +128,7 @@ export const transcriptionRoutes: Routes = (app, deps) => {
         if ("error" in source) throw source.error;
         const { language } = request.body;
         const options = language === undefined ? {} : { language };
-        await insertTranscription(sql, { id, accountId, ...source, options, queueJob });
+        await insertTranscription(sql, { id, accountId, ...source, options, queueJob, requestId: request.id });
         await holdToLimits(sql, accountId, deps.config.limits, ["recordings"]);
         await deps.queue.enqueue(sql, "transcription", { id, queueJob });
       });

@@ -76,6 +76,7 @@ export const turnStepRoutes: Routes = (app, deps) => {
           queueJob: deps.random.uuid(),
           claimMs: deps.config.turn.claimMs,
           most: limits.turns,
+          requestId: request.id,
         });
         if (outcome === "full") throw limitReached("turns", limits.turns);
         await holdToLimits(sql, accountId, limits, ["conversations", "storedBytes"]);

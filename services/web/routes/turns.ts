@@ -84,6 +84,7 @@ export const turnRoutes: Routes = (app, deps) => {
             queueJob,
             claimMs: deps.config.turn.claimMs,
             most: limits.turns,
+            requestId: request.id,
             ...parent,
           });
           if (outcome === "notFound") throw failure("conversation.notFound");

@@ -272,6 +272,30 @@ describe("logs and events", () => {
     expect(owld.calls[0]?.call).not.toContain("grep");
   });
 
+  test("one request is followed through the logs of all processes", async () => {
+    const line = (instance: string, text: string) => ({ instance, line: text, at: null });
+    owld.on(
+      "GET /v1/logs",
+      stream([
+        line("proxy-1", '{"access":"proxy-1","requestId":"r-1"}'),
+        line("web-7", '{"requestId":"r-2","msg":"request answered"}'),
+        line("web-7", '{"requestId":"r-1","msg":"request answered"}'),
+        line("worker-2", '{"job":"j","requestId":"r-1","msg":"job began"}'),
+        line("worker-2", '{"job":"j","requestId":"r-1","msg":"job is over"}'),
+      ]),
+    );
+    const { stdout } = await ctl(owld.home, ["logs", "--request", "r-1"]);
+    expect(stdout.split("\n").map((text) => text.split(" ")[0])).toEqual([
+      "proxy-1",
+      "web-7",
+      "worker-2",
+      "worker-2",
+      "",
+    ]);
+    const searched = await ctl(owld.home, ["logs", "--request", "r-1", "--grep", "job is"]);
+    expect(searched.stdout).toBe('worker-2 | {"job":"j","requestId":"r-1","msg":"job is over"}\n');
+  });
+
   test("following events survives the daemon's absence and asks only for what is new", async () => {
     const event = (id: number) => ({
       id,

@@ -265,7 +265,7 @@ test("a kind that runs on keeps the drain waiting past every budget, to the grac
   expect(rows).toEqual([{ state: "done", message: "false" }]);
 });
 
-test("drain logs its steps with the milliseconds since the signal", async () => {
+test("drain logs its steps with the milliseconds since the signal, a job's lines name the request that asked", async () => {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const worker = await start(
@@ -278,12 +278,14 @@ test("drain logs its steps with the milliseconds since the signal", async () => 
     },
     { log },
   );
-  await store.turn();
+  const { id } = await store.turn();
   await until("it runs", () => worker.claims().length === 1);
   await worker.drain();
   await worker.drain();
   const told = lines.filter((line) => typeof line.elapsedMs === "number").map((line) => line.msg);
   expect(told).toEqual(["drain started", "turn aborted", "drained"]);
+  const ofTheRequest = lines.filter((line) => line.requestId === `r-${id}` && line.job === id).map((line) => line.msg);
+  expect(ofTheRequest).toEqual(["job began", "turn aborted", "job is over"]);
 });
 
 test("an endpoint that falls silent, at once or half-way, costs its own turn alone", async () => {

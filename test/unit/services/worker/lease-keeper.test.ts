@@ -5,7 +5,16 @@ import type { Claim } from "../../../../services/db/claims.ts";
 import { createLeaseKeeper } from "../../../../services/worker/heartbeat.ts";
 import { createTestClock } from "../../../support/test-clock.ts";
 
-const claim: Claim = { kind: "chat", id: "1", queueJob: "2", retryCount: 0, format: 1, attempt: 1, worker: "worker-1" };
+const claim: Claim = {
+  kind: "chat",
+  id: "1",
+  queueJob: "2",
+  retryCount: 0,
+  format: 1,
+  attempt: 1,
+  worker: "worker-1",
+  requestId: null,
+};
 
 function setup(queue: { touch: () => Promise<void>; leaseMs: () => number | null }) {
   const clock = createTestClock();

@@ -15,6 +15,7 @@ const claim: Claim = {
   format: 1,
   attempt: 1,
   worker: "worker-1",
+  requestId: null,
 };
 const row: RunningRow = {
   kind: "chat",

@@ -17,6 +17,7 @@ const claim: Claim = {
   format: 1,
   attempt: 1,
   worker: "worker-1",
+  requestId: null,
 };
 
 const failure = (code: string) => markDatabaseError(Object.assign(new Error(code), { code })) as Error;
