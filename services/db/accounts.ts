@@ -207,10 +207,14 @@ export async function sweepSessions(sql: Sql, limit: number): Promise<number> {
      devices AS (
        DELETE FROM owl.device WHERE ctid = ANY(ARRAY(
          SELECT ctid FROM owl.device WHERE seen_at < statement_timestamp() - interval '1 year' LIMIT $1)) RETURNING 1),
+     tokens AS (
+       DELETE FROM owl.api_token WHERE id = ANY(ARRAY(
+         SELECT id FROM owl.api_token WHERE expires_at < statement_timestamp() - interval '30 days' LIMIT $1)) RETURNING 1),
      sessions AS (
        DELETE FROM owl.session WHERE id_hash = ANY(ARRAY(
          SELECT id_hash FROM owl.session WHERE expires_at < statement_timestamp() LIMIT $1)) RETURNING 1)
      SELECT ((SELECT count(*) FROM failures) + (SELECT count(*) FROM devices)
+             + (SELECT count(*) FROM tokens)
              + (SELECT count(*) FROM sessions))::int AS n`,
     [limit],
   );

@@ -59,6 +59,11 @@ const EXPORTED = {
         'description', d.description, 'columns', d.columns) ORDER BY d.table_schema, d.table_name)
         FROM owl.table_description d WHERE d.analysis_id = x.id) AS tables`,
   },
+  "api-tokens": {
+    from: "owl.api_token x WHERE x.account_id = $1",
+    at: "x.created_at",
+    columns: "x.id, x.name, x.prefix, x.scopes, x.created_at, x.expires_at, x.used_at",
+  },
   recordings: {
     from: "owl.upload x WHERE x.account_id = $1 AND x.deleted_at IS NULL AND x.completed_at IS NOT NULL",
     at: "x.created_at",

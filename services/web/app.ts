@@ -13,6 +13,7 @@ import { servePages } from "./pages/serve.ts";
 import { sendProblem } from "./problems.ts";
 import { holdPlaces } from "./request-places.ts";
 import { accountRoutes } from "./routes/account.ts";
+import { accountTokenRoutes } from "./routes/account-tokens.ts";
 import { adminRoutes } from "./routes/admin.ts";
 import { adminJobRoutes } from "./routes/admin-jobs.ts";
 import { adminLogRoutes } from "./routes/admin-logs.ts";
@@ -42,6 +43,7 @@ const ROUTES: readonly Routes[] = [
   internalRoutes,
   sessionRoutes,
   accountRoutes,
+  accountTokenRoutes,
   conversationRoutes,
   turnRoutes,
   turnStepRoutes,
@@ -63,6 +65,11 @@ const ROUTES: readonly Routes[] = [
   adminJobRoutes,
 ];
 
+/** The proxy's, which it bounds; one of a client that came past it is held to the same. */
+function requestIdOf(header: string | string[] | undefined): string | null {
+  return typeof header === "string" && /^[\x21-\x7e]{1,200}$/.test(header) ? header : null;
+}
+
 function neverAsked(): never {
   throw new Error("The compilers of requests and answers are set for the whole application.");
 }
@@ -76,8 +83,9 @@ export async function createApp(deps: WebDeps): Promise<FastifyInstance> {
     schemaController: { compilersFactory: { buildValidator: neverAsked, buildSerializer: neverAsked } },
     trustProxy: true,
     bodyLimit: 1024 * 1024,
-    requestIdHeader: "x-request-id",
-    genReqId: () => deps.random.uuid(),
+    requestIdHeader: false,
+    requestIdLogLabel: "requestId",
+    genReqId: ({ headers }) => requestIdOf(headers["x-request-id"]) ?? deps.random.uuid(),
     forceCloseConnections: "idle",
     // A request that reached us on an open connection while we close is answered like any other, not with 503: the
     // proxy may not send it again.
@@ -86,6 +94,7 @@ export async function createApp(deps: WebDeps): Promise<FastifyInstance> {
   app.setValidatorCompiler(compileShape);
   app.setSerializerCompiler(compileAnswer);
   app.decorateRequest("account", null);
+  app.decorateRequest("token", null);
   app.addHook("onRoute", completeSchema);
   app.setErrorHandler(sendProblem);
   app.setNotFoundHandler((request) => {
@@ -127,6 +136,17 @@ export async function createApp(deps: WebDeps): Promise<FastifyInstance> {
   holdPlaces(app, deps);
   app.addHook("preHandler", (request, reply, done) => {
     reply.code(successOf(request));
+    done();
+  });
+  // What a request set going is followed from here to its worker (owlctl logs --request).
+  app.addHook("onResponse", (request, reply, done) => {
+    const { method } = request;
+    const { statusCode: status } = reply;
+    if (method !== "GET" && method !== "HEAD" && status < 400) {
+      const elapsedMs = Math.round(reply.elapsedTime);
+      const token = request.token === null ? {} : { token: request.token.prefix };
+      request.log.info({ method, route: routeOf(request), status, elapsedMs, ...token }, "request answered");
+    }
     done();
   });
   await app.register(async (scope) => {

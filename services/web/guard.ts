@@ -3,6 +3,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import { failure } from "../core/wire/errors.ts";
+import { identifyByToken } from "./api-tokens.ts";
 import type { WebDeps } from "./deps.ts";
 import { accountOf, checkFirstPassword, identify } from "./sessions.ts";
 
@@ -50,7 +51,7 @@ async function admit(access: Access, deps: WebDeps, request: FastifyRequest, rep
     if (request.headers["x-forwarded-for"] === undefined) return;
     throw failure("request.internal", { route: routeOf(request) });
   }
-  await identify(deps, request, reply);
+  if (!(await identifyByToken(deps, request))) await identify(deps, request, reply);
   const account = accountOf(request);
   checkFirstPassword(request);
   if (access === "administrator" && account.role !== "administrator") throw failure("request.role");

@@ -3,6 +3,7 @@
 
 import type { FastifyInstance, RouteOptions } from "fastify";
 import { z } from "zod";
+import { scopeOf } from "../core/token-scopes.ts";
 import { emptyBody } from "../core/wire/parts.ts";
 import { problem } from "../core/wire/problem.ts";
 import { ANYTHING, fileBody } from "./wire.ts";
@@ -13,6 +14,14 @@ export function collectDocument(app: FastifyInstance, release: string): () => Pr
   app.addHook("onRoute", (route) => void routes.push(route));
   let document: Promise<object> | null = null;
   return () => (document ??= writeDocument(routes, release));
+}
+
+const SESSION = { session: { type: "apiKey", in: "cookie", name: "owl_session" } } as const;
+
+/** A route that tokens open says so, and which scope they need. */
+function byToken(method: string, url: string): { readonly security?: { readonly [name: string]: string[] }[] } {
+  const scope = scopeOf(method, url);
+  return scope === null ? {} : { security: [{ session: [] }, { token: [scope] }] };
 }
 
 async function writeDocument(routes: readonly RouteOptions[], release: string): Promise<object> {
@@ -28,13 +37,19 @@ async function writeDocument(routes: readonly RouteOptions[], release: string): 
     openapi: {
       openapi: "3.1.0",
       info: { title: "Owl web API", version: release },
-      components: { securitySchemes: { session: { type: "apiKey", in: "cookie", name: "owl_session" } } },
+      components: { securitySchemes: { ...SESSION, token: { type: "http", scheme: "bearer" } } },
       security: [{ session: [] }],
     },
     transform: describeRoute,
   });
   await described.register(async (scope) => {
-    for (const { method, url, schema } of routes) scope.route({ method, url, schema, handler: () => undefined });
+    for (const { method, url, schema } of routes)
+      scope.route({
+        method,
+        url,
+        schema: { ...byToken([method].flat()[0] ?? "", url), ...schema },
+        handler: () => undefined,
+      });
   });
   await described.ready();
   return described.swagger();

@@ -6,6 +6,7 @@ import { costText } from "./core/cost-text.ts";
 import { sizeText } from "./core/duration.ts";
 import { Dialog } from "./parts/dialog.tsx";
 import { Failure } from "./parts/failure.tsx";
+import { Lazy } from "./parts/lazy.tsx";
 import { useResource } from "./resource.ts";
 import { numberText, t } from "./text/text.ts";
 
@@ -69,6 +70,7 @@ export function AccountDialog({ onClose }: { readonly onClose: () => void }): VN
           {t("usage.download")}
         </a>
       </p>
+      <Lazy id={null} load={() => import("./account-tokens.tsx")} />
     </Dialog>
   );
 }

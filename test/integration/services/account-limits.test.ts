@@ -5,7 +5,14 @@ import { request } from "node:http";
 import { extract } from "tar-stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { wavBytes } from "../../support/recordings.ts";
-import { createWebClient, type Services, startServices, until, type WebClient } from "../../support/services.ts";
+import {
+  createWebClient,
+  PASSWORD,
+  type Services,
+  startServices,
+  until,
+  type WebClient,
+} from "../../support/services.ts";
 
 const MIB = 2 ** 20;
 const limits = {
@@ -198,6 +205,8 @@ test("all of one's own data comes as one tar file, and nothing of anybody else's
   const recording = wavBytes(2, 16_000);
   const upload = await client.call("POST", "/api/uploads?name=b.wav", recording, { "content-type": "audio/wav" });
   await client.call("POST", "/api/playbooks", { name: "mine", steps: [] });
+  const token = { name: "script", scopes: ["chat:read"], expiresInDays: 1, password: PASSWORD };
+  await client.call("POST", "/api/account/tokens", token);
   for (let n = 0; n < 45; n++) await client.call("POST", "/api/conversations", { title: `chat ${n}` });
   const { id } = (await client.call("POST", "/api/conversations", { title: "with a question" })).body;
   await client.call("POST", `/api/conversations/${id}/turns`, { text: "what of it?", attachments: [attached.body.id] });
@@ -221,6 +230,7 @@ test("all of one's own data comes as one tar file, and nothing of anybody else's
       .map((line) => JSON.parse(line));
   expect(rows("conversations")).toHaveLength(46);
   expect(rows("turns")).toMatchObject([{ text: "what of it?", attachments: [{ name: "a.txt" }] }]);
+  expect(rows("api-tokens")).toMatchObject([{ name: "script", scopes: ["chat:read"] }]);
   expect(rows("recordings")).toMatchObject([{ name: "b.wav", bytes: recording.length }]);
   expect(found.get(`attachments/${attached.body.id}.txt`)?.toString()).toBe("the attached text");
   expect(found.get(`recordings/${upload.body.uploadId}`)?.equals(recording)).toBe(true);

@@ -1,8 +1,9 @@
 // The web API's guards on a real process: sessions, ownership, roles, origins, bad input, idempotency, documents.
 
-import { scryptSync } from "node:crypto";
+import { createHash, scryptSync } from "node:crypto";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { TOKEN_ROUTES } from "../../../services/core/token-scopes.ts";
 import {
   createWebClient,
   PASSWORD,
@@ -294,6 +295,68 @@ test("a wrong present password, often, closes changing it, not signing in", asyn
   expect((await createWebClient(web.socket).signIn("nari")).status).toBe(200);
 });
 
+test("an API token opens what its scopes say and nothing else, is stored hashed, told once, and ends when it is revoked", async () => {
+  const path = "/api/account/tokens";
+  const wanted = { name: "nightly", scopes: ["chat:write"], expiresInDays: 30, password: PASSWORD };
+  expect(await member.call("POST", path, { ...wanted, password: "a wrong password" })).toMatchObject({
+    status: 401,
+    body: { code: "session.wrong" },
+  });
+  for (const change of [{ scopes: [] }, { scopes: ["admin"] }, { expiresInDays: 366 }, { name: " " }])
+    expect((await member.call("POST", path, { ...wanted, ...change })).status).toBe(400);
+  const made = await member.call("POST", path, wanted);
+  expect(made).toMatchObject({ status: 201, body: { token: expect.stringMatching(/^owl_[\w-]{43}$/) } });
+  const { id, token, prefix } = made.body;
+  const { rows } = await services.sql.query("SELECT * FROM owl.api_token");
+  expect(rows[0].hash.equals(createHash("sha256").update(token).digest())).toBe(true);
+  expect(JSON.stringify(rows)).not.toContain(token.slice(12));
+
+  const script = createWebClient(web.socket);
+  const bearer = { authorization: `Bearer ${token}` };
+  const ask = (method: string, to: string, body?: unknown) => script.call(method, to, body, bearer);
+  const conversation = await ask("POST", "/api/conversations", { title: "by a script" });
+  expect(conversation.status).toBe(201);
+  expect((await member.call("GET", `/api/conversations/${conversation.body.id}`)).body.title).toBe("by a script");
+  expect(await ask("GET", "/api/conversations")).toMatchObject({
+    status: 403,
+    body: { code: "token.scope", data: { scope: "chat:read" } },
+  });
+  for (const [method, to, body] of [
+    ["GET", path, undefined],
+    ["POST", path, wanted],
+    ["DELETE", `${path}/${id}`, undefined],
+    ["GET", "/api/session", undefined],
+    ["PUT", "/api/session/password", { password: PASSWORD, newPassword: `${PASSWORD}!` }],
+    ["GET", "/api/account/export", undefined],
+    ["POST", `/api/turns/${NOWHERE}/steps/0/answer`, { answer: "allow", argumentHash: "x" }],
+    ["GET", "/api/admin/users", undefined],
+  ] as const)
+    expect(await ask(method, to, body), to).toMatchObject({ status: 403, body: { code: "token.scope" } });
+  // A session beside it opens nothing more; a Bearer of somebody else's is no word of ours.
+  expect((await member.call("GET", "/api/session", undefined, bearer)).status).toBe(403);
+  expect((await member.call("GET", "/api/session", undefined, { authorization: "Bearer x.y.z" })).status).toBe(200);
+
+  expect((await member.call("GET", path)).body.items).toMatchObject([
+    { id, name: "nightly", prefix, scopes: ["chat:write"], usedAt: expect.any(String) },
+  ]);
+  expect(token.startsWith(prefix)).toBe(true);
+  expect((await client.call("DELETE", `${path}/${id}`)).status).toBe(404);
+  await services.sql.query("UPDATE owl.api_token SET expires_at = clock_timestamp() WHERE id = $1", [id]);
+  expect(await ask("POST", "/api/conversations", {})).toMatchObject({ status: 401, body: { code: "token.wrong" } });
+  const other = (await member.call("POST", path, wanted)).body;
+  expect((await member.call("DELETE", `${path}/${other.id}`)).status).toBe(204);
+  const revoked = { authorization: `Bearer ${other.token}` };
+  expect((await script.call("POST", "/api/conversations", {}, revoked)).status).toBe(401);
+  const told = await services.sql.query(
+    "SELECT action, target FROM owl.audit WHERE account_name = 'mina' AND action LIKE 'token.%' ORDER BY id",
+  );
+  expect(told.rows).toEqual([
+    { action: "token.made", target: prefix },
+    { action: "token.made", target: other.prefix },
+    { action: "token.revoked", target: other.prefix },
+  ]);
+});
+
 test("a hash of older figures is known, and replaced at the next sign-in", async () => {
   await client.call("POST", "/internal/users", { name: "old", password: PASSWORD });
   const salt = Buffer.alloc(16, 1);
@@ -439,6 +502,14 @@ test("the API document names every public path with examples and problems", asyn
   );
   expect(Object.keys(body.paths).filter((path) => path.startsWith("/internal"))).toEqual([]);
   const asking = body.paths["/api/conversations/{id}/turns"].post;
+  expect(asking.security).toEqual([{ session: [] }, { token: ["chat:write"] }]);
+  const open = Object.entries<Record<string, object>>(body.paths).flatMap(([url, acts]) =>
+    Object.entries(acts)
+      .filter(([, act]) => JSON.stringify(act).includes('{"token":['))
+      .map(([method]) => `${method.toUpperCase()} ${url.replace(/\{(\w+)\}/g, ":$1")}`),
+  );
+  // A scope that names a route which is not there opens nothing, and is a slip of the pen.
+  expect(TOKEN_ROUTES.filter((route) => !route.startsWith("HEAD ") && !open.includes(route))).toEqual([]);
   expect(JSON.stringify(asking.requestBody)).toContain("SELECT 6 * 7 AS answer");
   expect(Object.keys(asking.responses)).toEqual(expect.arrayContaining(["202", "4XX"]));
 });

@@ -17,6 +17,7 @@ const LIMIT_TEXTS: Readonly<Record<string, (limit: number) => string>> = {
   "limit.playbooks": (limit) => t("limit.playbooks", { limit: numberText(limit) }),
   "limit.requests": () => t("limit.requests"),
   "limit.schedules": (limit) => t("limit.schedules", { limit: numberText(limit) }),
+  "limit.tokens": (limit) => t("limit.tokens", { limit: numberText(limit) }),
   "limit.eventStreams": () => t("limit.eventStreams"),
   "limit.storedBytes": (limit) => t("limit.storedBytes", { limit: sizeText(limit) }),
   "limit.budget": (limit) => t("limit.budget", { limit: numberText(limit) }),

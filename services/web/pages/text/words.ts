@@ -4,6 +4,7 @@ import { type Catalogue, type Counted, counted, numberText, type With } from "..
 import { adminWords } from "./admin-words.ts";
 import { answerWords } from "./answer-words.ts";
 import { scheduleWords } from "./schedule-words.ts";
+import { tokenWords } from "./token-words.ts";
 import { workWords } from "./work-words.ts";
 
 export const words = {
@@ -327,5 +328,6 @@ export const words = {
   ...answerWords,
   ...workWords,
   ...scheduleWords,
+  ...tokenWords,
   ...adminWords,
 } satisfies Catalogue;
