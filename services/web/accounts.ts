@@ -13,6 +13,7 @@ import {
   setPassword,
 } from "../db/accounts.ts";
 import { type AuditEntry, recordAudit } from "../db/audit.ts";
+import { removeSecondFactor } from "../db/second-factors.ts";
 import type { WebDeps } from "./deps.ts";
 import { checkPassword } from "./sessions.ts";
 
@@ -62,7 +63,9 @@ export async function resetPassword(
       initial: wanted.password === undefined,
       keepDevice: null,
     });
-    await recordAudit(sql, { ...actor, action: "password.reset", target: account.name });
+    // Whoever lost the device of the second factor asks an administrator.
+    const factorRemoved = await removeSecondFactor(sql, account.id);
+    await recordAudit(sql, { ...actor, action: "password.reset", target: account.name, detail: { factorRemoved } });
   });
   return { name: account.name, password: wanted.password === undefined ? password : null };
 }

@@ -31,6 +31,7 @@ import { playbookRunRoutes } from "./routes/playbook-runs.ts";
 import { playbookRoutes } from "./routes/playbooks.ts";
 import { scheduleRoutes } from "./routes/schedules.ts";
 import { schemaAnalysisRoutes } from "./routes/schema-analyses.ts";
+import { secondFactorRoutes } from "./routes/second-factor.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { transcriptionRoutes } from "./routes/transcriptions.ts";
 import { turnStepRoutes } from "./routes/turn-steps.ts";
@@ -44,6 +45,7 @@ const ROUTES: readonly Routes[] = [
   sessionRoutes,
   accountRoutes,
   accountTokenRoutes,
+  secondFactorRoutes,
   conversationRoutes,
   turnRoutes,
   turnStepRoutes,

@@ -2,6 +2,8 @@
 // a route that says nothing is for signed-in accounts; a write that a page of another origin caused is refused.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
+import { invariant } from "../../config/errors.ts";
+import { TOKEN_ROUTES } from "../core/token-scopes.ts";
 import { failure } from "../core/wire/errors.ts";
 import { identifyByToken } from "./api-tokens.ts";
 import type { WebDeps } from "./deps.ts";
@@ -28,6 +30,9 @@ export function guard(app: FastifyInstance, deps: WebDeps): void {
   app.decorate("access", access);
   app.addHook("onRoute", (route) => {
     for (const method of [route.method].flat()) access.set(`${method} ${route.url}`, accessOf(route));
+  });
+  app.addHook("onReady", async () => {
+    for (const route of TOKEN_ROUTES) invariant(access.has(route), `there is a route ${route} for tokens to open`);
   });
   app.addHook("onRequest", async (request, reply) => {
     // Answers are somebody's own: no cache on the way or in the browser keeps them. A route may say otherwise.

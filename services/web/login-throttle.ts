@@ -33,6 +33,9 @@ export function signInSubjects(who: {
 /** Tries of the present password by whoever is signed in already; signing in is not concerned. */
 export const changeSubjects = (accountId: string): readonly Subject[] => [{ name: `change:${accountId}`, most: 10 }];
 
+/** Codes of a second factor, whoever knows the password. */
+export const codeSubjects = (accountId: string): readonly Subject[] => [{ name: `code:${accountId}`, most: 10 }];
+
 /** An IPv6 host has a whole /64 to choose addresses from. */
 function networkOf(address: string): string {
   if (!address.includes(":") || address.includes(".")) return address;
@@ -56,6 +59,12 @@ export async function beginTry(db: Database, subjects: readonly Subject[]): Prom
     if (!(await isOver(0))) return;
   }
   throw failure("session.tooMany", {}, { data: { retryAfterS: WINDOW_S } });
+}
+
+/** It was none: only what it recorded is taken back. */
+export async function withdrawTry(db: Database, subjects: readonly Subject[]): Promise<void> {
+  const names = subjects.map((subject) => subject.name);
+  await forgetLoginFailures(db, [], names);
 }
 
 /** The try was right: it does not count, nor do those before it of the first subject. */

@@ -52,6 +52,8 @@ const ERRORS = {
   "session.missing": row(401, "Please sign in.", "POST /api/session with name and password."),
   "session.wrong": row(401, "Name or password is wrong."),
   "session.wrong#present": row(401, "The present password is wrong."),
+  "session.code": row(401, "This account asks for a code as well.", "Send it as `code`."),
+  "session.code#wrong": row(401, "The code is wrong, or was taken already.", "Wait for the next one."),
   "session.tooMany": row(429, "Too many failed tries.", "Wait a quarter of an hour, then try again."),
   "session.busy": row(503, "Too many passwords are being checked at the moment.", "Try again in a moment."),
   "password.initial": row(
@@ -61,6 +63,8 @@ const ERRORS = {
   ),
   "password.weak#same": row(400, "The new password is the present one.", "Choose another one."),
   "password.weak": row(400, "A password has 10 to 1,000 characters."),
+  "factor.conflict": row(409, "The second factor is on already, or was not begun.", "Look at your account."),
+  "factor.wrong": row(400, "The code does not fit the secret.", "Is the clock of your device right?"),
   "token.wrong": row(
     401,
     "This API token is not known, has expired or was revoked.",

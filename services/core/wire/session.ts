@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { instant, list, text } from "./parts.ts";
+import { oneTimeCode } from "./second-factor.ts";
 
 const role = z.enum(["administrator", "member"]);
 /** Its length is judged where one is chosen (`password.weak`); here it is only bounded. */
@@ -18,7 +19,7 @@ export const session = z.object({
 export type Session = z.infer<typeof session>;
 
 export const signIn = z
-  .strictObject({ name: text.min(1).max(64), password })
+  .strictObject({ name: text.min(1).max(64), password, code: oneTimeCode.optional() })
   .meta({ examples: [{ name: "admin", password: "correct horse battery" }] });
 export const passwordChange = z.strictObject({ password, newPassword: password });
 

@@ -5,7 +5,7 @@ import { TOKEN_SCOPES } from "../token-scopes.ts";
 import { id, instant, list, text } from "./parts.ts";
 
 export const MOST_TOKENS = 20;
-export const LONGEST_TOKEN_DAYS = 365;
+const LONGEST_TOKEN_DAYS = 365;
 
 const scopes = list(z.enum(TOKEN_SCOPES));
 

@@ -70,6 +70,7 @@ export function AccountDialog({ onClose }: { readonly onClose: () => void }): VN
           {t("usage.download")}
         </a>
       </p>
+      <Lazy id={null} load={() => import("./second-factor.tsx")} />
       <Lazy id={null} load={() => import("./account-tokens.tsx")} />
     </Dialog>
   );

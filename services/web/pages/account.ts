@@ -29,9 +29,9 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/** Signs in; throws ApiError (`session.wrong`, `session.tooMany`). */
-export async function signIn(name: string, password: string): Promise<void> {
-  enter(await call<Account>("/api/session", { method: "POST", body: { name, password } }));
+/** Signs in; throws ApiError (`session.wrong`, `session.code`, `session.tooMany`). */
+export async function signIn(name: string, password: string, code?: string): Promise<void> {
+  enter(await call<Account>("/api/session", { method: "POST", body: { name, password, code } }));
 }
 
 export async function signOut(): Promise<void> {

@@ -94,6 +94,6 @@ export async function problemOf(response: Response): Promise<ApiError> {
     // The proxy answers in plain text: the status says enough.
   }
   const { code = `http.${response.status}`, detail = `HTTP ${response.status}`, next = null, data = {} } = problem;
-  if (response.status === 401 && code !== "session.wrong") onSignedOut();
+  if (response.status === 401 && !code.match(/^session\.(?:wrong|code)$/)) onSignedOut();
   return new ApiError(response.status, code, detail, next, data);
 }

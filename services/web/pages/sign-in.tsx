@@ -1,8 +1,9 @@
 // Signing in, and replacing an initial password.
 
 import type { ComponentChildren, VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { changePassword, signIn } from "./account.ts";
+import { ApiError } from "./api.ts";
 import { Failure, failureText } from "./parts/failure.tsx";
 import { chooseLanguage, t, useLanguage } from "./text/text.ts";
 
@@ -65,14 +66,24 @@ export function useAct(): {
 export function SignIn({ expired }: { readonly expired: boolean }): VNode {
   const [name, setName] = useState("");
   const [password, setPassword] = useState("");
+  /** null: none was asked for. */
+  const [code, setCode] = useState<string | null>(null);
   const act = useAct();
+  const enter = async (): Promise<void> => {
+    try {
+      await signIn(name.trim(), password, code?.trim());
+    } catch (error) {
+      if (code !== null || !(error instanceof ApiError) || error.code !== "session.code") throw error;
+      setCode("");
+    }
+  };
   return (
     <Card title={t("signIn.title")}>
       {expired && <p class="note">{t("signIn.expired")}</p>}
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          act.run(() => signIn(name.trim(), password));
+          act.run(enter);
         }}
       >
         <label>
@@ -98,12 +109,47 @@ export function SignIn({ expired }: { readonly expired: boolean }): VNode {
             onInput={(event) => setPassword(event.currentTarget.value)}
           />
         </label>
+        {code !== null && (
+          <>
+            <p class="note">{t("factor.asked")}</p>
+            <CodeField label={t("factor.anyCode")} value={code} onValue={setCode} />
+          </>
+        )}
         {act.failed && <Failure text={act.failed} />}
         <button type="submit" class="primary" disabled={act.busy}>
           {act.busy ? t("signIn.busy") : t("signIn.submit")}
         </button>
       </form>
     </Card>
+  );
+}
+
+interface CodeFieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+}
+
+/** Six digits of an app, or a recovery code. */
+export function CodeField({ label, value, onValue }: CodeFieldProps): VNode {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  return (
+    <label>
+      {label}
+      <input
+        ref={field}
+        name="code"
+        required
+        minLength={6}
+        maxLength={32}
+        autocomplete="one-time-code"
+        autocapitalize="none"
+        spellcheck={false}
+        value={value}
+        onInput={(event) => onValue(event.currentTarget.value)}
+      />
+    </label>
   );
 }
 

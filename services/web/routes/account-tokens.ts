@@ -4,12 +4,11 @@
 import { failure } from "../../core/wire/errors.ts";
 import { nothing, withId } from "../../core/wire/parts.ts";
 import { MOST_TOKENS, newToken, tokenMade, tokens } from "../../core/wire/token.ts";
-import { findAccount } from "../../db/accounts.ts";
 import { deleteApiToken, insertApiToken, listApiTokens } from "../../db/api-tokens.ts";
 import { recordAudit } from "../../db/audit.ts";
 import { makeToken } from "../api-tokens.ts";
 import type { Routes } from "../deps.ts";
-import { beginTry, changeSubjects, endTry } from "../login-throttle.ts";
+import { checkOwnPassword } from "../own-password.ts";
 import { accountOf } from "../sessions.ts";
 
 const tags = ["session"];
@@ -35,12 +34,7 @@ export const accountTokenRoutes: Routes = (app, deps) => {
       const account = accountOf(request);
       const { name, expiresInDays: days, password } = request.body;
       const scopes = [...new Set(request.body.scopes)];
-      const subjects = changeSubjects(account.id);
-      await beginTry(deps.db, subjects);
-      const found = await findAccount(deps.db, account.name);
-      if (!found || !(await deps.passwords.isRight(password, found.passwordHash)))
-        throw failure("session.wrong#present");
-      await endTry(deps.db, subjects);
+      await checkOwnPassword(deps, account, password);
       const id = deps.random.uuid();
       const { token, prefix, hash } = makeToken();
       const expiresAt = await deps.db.transaction(async (sql) => {

@@ -9,7 +9,9 @@ import { type AccountRow, findAccount, isDeviceOf, replaceHash, setPassword } fr
 import { recordAudit } from "../../db/audit.ts";
 import { DECOY_HASH, isOutdated } from "../../db/passwords.ts";
 import type { Routes } from "../deps.ts";
-import { beginTry, changeSubjects, endTry, signInSubjects } from "../login-throttle.ts";
+import { beginTry, endTry, signInSubjects, withdrawTry } from "../login-throttle.ts";
+import { checkOwnPassword } from "../own-password.ts";
+import { checkSecondFactor } from "../second-factor.ts";
 import {
   type Account,
   accountOf,
@@ -59,6 +61,11 @@ export const sessionRoutes: Routes = (app, deps) => {
       });
       await beginTry(deps.db, subjects);
       const right = await deps.passwords.isRight(request.body.password, account?.passwordHash ?? DECOY_HASH);
+      if (account && right && !account.disabledAt)
+        await checkSecondFactor(deps, account.id, request.body.code).catch(async (error: unknown) => {
+          if (request.body.code === undefined) await withdrawTry(deps.db, subjects);
+          throw error;
+        });
       const setSession = account && right && !account.disabledAt ? await open(account, request.body.password) : null;
       const entry = { accountId: account?.id ?? null, accountName: name, address: request.ip };
       if (account === null || setSession === null) {
@@ -97,13 +104,7 @@ export const sessionRoutes: Routes = (app, deps) => {
     async (request, reply) => {
       const account = accountOf(request);
       const { password, newPassword } = request.body;
-      const subjects = changeSubjects(account.id);
-      await beginTry(deps.db, subjects);
-      const found = await findAccount(deps.db, account.name);
-      if (!found || !(await deps.passwords.isRight(password, found.passwordHash))) {
-        throw failure("session.wrong#present");
-      }
-      await endTry(deps.db, subjects);
+      await checkOwnPassword(deps, account, password);
       checkPassword(newPassword);
       if (newPassword === password) {
         throw failure("password.weak#same");

@@ -30,6 +30,7 @@ export function failureText(error: unknown): string {
   if (error.code === "network") return t("error.network");
   if (error.status === 502 || error.status === 503 || error.status === 504) return t("error.busy");
   if (error.code === "session.wrong") return t("signIn.wrong");
+  if (error.code === "session.code" || error.code === "factor.wrong") return t("factor.wrong");
   if (error.code === "session.tooMany") return t("signIn.tooMany");
   if (error.code === "password.weak") return t("password.weak");
   const limitText = LIMIT_TEXTS[error.code];

@@ -324,8 +324,8 @@ export const adminWords = {
   ],
   "users.resetTitle": (v: With<"name">) => [`New password for ${v.name}?`, `${v.name} 님의 비밀번호를 새로 만들까요?`],
   "users.resetText": [
-    "The old password stops working and every session is signed out. You get a one-time password to hand on.",
-    "이전 비밀번호는 더 이상 쓸 수 없고 모든 기기에서 로그아웃됩니다. 전달할 일회용 비밀번호가 표시됩니다.",
+    "The old password stops working and every session is signed out. A second factor is turned off. You get a one-time password to hand on.",
+    "이전 비밀번호는 더 이상 쓸 수 없고 모든 기기에서 로그아웃되고 2단계 인증도 꺼집니다. 전달할 일회용 비밀번호가 표시됩니다.",
   ],
   "users.disableTitle": (v: With<"name">) => [`Disable ${v.name}?`, `${v.name} 계정을 사용 중지할까요?`],
   "users.disableText": [

@@ -5,8 +5,8 @@ import type { Catalogue, With } from "../../../../config/text.ts";
 export const tokenWords = {
   "tokens.title": ["API tokens", "API 토큰"],
   "tokens.text": [
-    "For scripts: sent as `Authorization: Bearer`, each with the rights you choose. Changing your password does not revoke them.",
-    "스크립트에서 `Authorization: Bearer`로 보내는 토큰입니다. 권한을 골라 줄 수 있고, 비밀번호를 바꿔도 취소되지 않습니다.",
+    "For scripts: sent as “Authorization: Bearer”, each with the rights you choose. Changing your password does not revoke them.",
+    "스크립트에서 “Authorization: Bearer”로 보내는 토큰입니다. 권한을 골라 줄 수 있고, 비밀번호를 바꿔도 취소되지 않습니다.",
   ],
   "tokens.none": ["You have none.", "토큰이 없습니다."],
   "tokens.add": ["New token", "새 토큰"],

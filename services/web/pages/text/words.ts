@@ -3,6 +3,7 @@
 import { type Catalogue, type Counted, counted, numberText, type With } from "../../../../config/text.ts";
 import { adminWords } from "./admin-words.ts";
 import { answerWords } from "./answer-words.ts";
+import { factorWords } from "./factor-words.ts";
 import { scheduleWords } from "./schedule-words.ts";
 import { tokenWords } from "./token-words.ts";
 import { workWords } from "./work-words.ts";
@@ -329,5 +330,6 @@ export const words = {
   ...workWords,
   ...scheduleWords,
   ...tokenWords,
+  ...factorWords,
   ...adminWords,
 } satisfies Catalogue;
