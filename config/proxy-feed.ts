@@ -33,6 +33,8 @@ export interface ProxyRoute {
   readonly bodyBytes: number | null;
   /** Routable now. Those that left the table drain: no new request, in-flight ones finish, idle sockets closed at once. */
   readonly upstreams: readonly ProxyUpstream[];
+  /** Set aside and alive: for when none of `upstreams` can be connected to and no owld has noticed yet. Absent: none. */
+  readonly fallback?: readonly ProxyUpstream[];
   /** Set: every request of this route gets a 503 page with Retry-After (web is out for a migration). */
   readonly closed: { readonly retryAfterS: number; readonly reason: string } | null;
   /** Set: the proxy serves files, from the first of these directories that has one; there are no upstreams then. */

@@ -2,7 +2,7 @@
 // Invariant: an instance is in it exactly while it is ready and not on its way out.
 
 import type { ServiceConfig } from "../../config/config.ts";
-import type { ProxyRoute, RoutingTable } from "../../config/proxy-feed.ts";
+import type { ProxyRoute, ProxyUpstream, RoutingTable } from "../../config/proxy-feed.ts";
 import { type Instance, isServing } from "./instance.ts";
 
 export interface RoutedService {
@@ -21,6 +21,14 @@ export function routableIds(services: readonly RoutedService[], instances: reado
     .map(({ id }) => id);
 }
 
+/** Ids of those set aside that would answer if nobody else did. */
+export function fallbackIds(services: readonly RoutedService[], instances: readonly Instance[]): readonly string[] {
+  return routableIds(
+    services,
+    instances.flatMap((one) => (one.aside ? [{ ...one, aside: false }] : [])),
+  );
+}
+
 /** The whole table, one entry a route, in the order of the services. */
 export function buildTable(
   services: readonly RoutedService[],
@@ -28,16 +36,20 @@ export function buildTable(
   version: number,
 ): RoutingTable {
   const ids = new Set(routableIds(services, instances));
+  const spare = new Set(fallbackIds(services, instances));
   const routes = services.flatMap((service): ProxyRoute[] => {
-    const upstreams = instances.flatMap((instance) =>
-      instance.service === service.name && ids.has(instance.id) && instance.target !== null
-        ? [{ id: instance.id, target: instance.target }]
-        : [],
-    );
+    const among = (wanted: ReadonlySet<string>): ProxyUpstream[] =>
+      instances.flatMap(({ id, service: of, target }) =>
+        of === service.name && wanted.has(id) && target !== null ? [{ id, target }] : [],
+      );
+    const upstreams = among(ids);
+    const set = among(spare);
+    const fallback = set.length === 0 ? {} : { fallback: set };
     const { name, closed } = service;
     const share = shareOf(service, instances, ids);
     return service.routes.map((route) => {
-      const answerers = route.files === undefined ? { upstreams, closed, ...share } : { upstreams: [], closed };
+      const answerers =
+        route.files === undefined ? { upstreams, ...fallback, closed, ...share } : { upstreams: [], closed };
       return { service: name, ...route, ...answerers };
     });
   });

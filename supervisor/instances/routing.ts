@@ -1,10 +1,10 @@
 // Keeps the proxies' table equal to the instances that may get requests, and knows which table was acknowledged.
-// Invariant: `isOut` is true only when every proxy has acknowledged a table without that instance.
+// Invariant: `isOut` is true only when every proxy has acknowledged a table without that instance, set aside or not.
 
 import { asError } from "../../config/errors.ts";
 import type { Clock } from "../../config/time.ts";
 import type { Instance } from "../core/instance.ts";
-import { buildTable, type RoutedService, routableIds } from "../core/routing-table.ts";
+import { buildTable, fallbackIds, type RoutedService, routableIds } from "../core/routing-table.ts";
 import type { ProxySet } from "../ports.ts";
 
 export interface Routing {
@@ -32,9 +32,15 @@ export function createRouting(parts: RoutingParts): Routing {
   let answered = false;
   /** Ids of the table acknowledged last, and of every table sent since. */
   let acknowledged: ReadonlySet<string> = new Set();
+  /** Of those acknowledged last, the ones that get requests. */
+  let serving: ReadonlySet<string> = new Set();
   const open = new Map<number, ReadonlySet<string>>();
 
-  async function publish(table: ReturnType<typeof buildTable>, ids: ReadonlySet<string>): Promise<void> {
+  async function publish(
+    table: ReturnType<typeof buildTable>,
+    routable: ReadonlySet<string>,
+    ids: ReadonlySet<string>,
+  ): Promise<void> {
     open.set(table.version, ids);
     try {
       await parts.proxies.publish(table);
@@ -48,6 +54,7 @@ export function createRouting(parts: RoutingParts): Routing {
     // An acknowledgement of this version covers all before it.
     for (const one of [...open.keys()]) if (one <= table.version) open.delete(one);
     acknowledged = ids;
+    serving = routable;
     answered = true;
     parts.acknowledged();
   }
@@ -61,9 +68,10 @@ export function createRouting(parts: RoutingParts): Routing {
       sent = key;
       // Above anything an earlier owld of this boot has sent.
       version = Math.max(version + 1, Math.floor(parts.clock.monotonicMs()));
-      void publish({ ...table, version }, new Set(routableIds(services, instances)));
+      const routable = new Set(routableIds(services, instances));
+      void publish({ ...table, version }, routable, routable.union(new Set(fallbackIds(services, instances))));
     },
-    isRouted: (id) => acknowledged.has(id),
+    isRouted: (id) => serving.has(id),
     isOut: (id) => answered && !acknowledged.has(id) && [...open.values()].every((ids) => !ids.has(id)),
     stop() {
       stopped = true;

@@ -224,7 +224,8 @@ export class Dispatch {
       const found = upstreams.lookup(this.#facts.host, this.#facts.path);
       const decided =
         found.kind === "noRoute" ||
-        (found.kind === "route" && (found.route.closed !== null || found.route.upstreams.length > 0));
+        (found.kind === "route" &&
+          (found.route.closed !== null || found.route.upstreams.length + found.route.fallback.length > 0));
       if (!decided) return;
       this.#stopWaiting?.();
       this.#next();

@@ -35,6 +35,8 @@ export interface LiveRoute {
   readonly bodyBytes: number | null;
   readonly closed: ProxyRoute["closed"];
   readonly upstreams: readonly Upstream[];
+  /** Tried when all of those were. */
+  readonly fallback: readonly Upstream[];
   readonly share: LiveShare | null;
   rotation: number;
 }
@@ -78,11 +80,12 @@ export class Upstreams {
   apply(table: RoutingTable): void {
     const routable = new Set<Upstream>();
     const routes = table.routes.map((route) => {
-      const upstreams = route.upstreams.map((entry) => {
+      const live = (entry: ProxyUpstream): Upstream => {
         const upstream = this.#known.get(entry.id) ?? this.#add(entry, route.service);
         routable.add(upstream);
         return upstream;
-      });
+      };
+      const upstreams = route.upstreams.map(live);
       return {
         service: route.service,
         host: route.host,
@@ -92,6 +95,7 @@ export class Upstreams {
         share: liveShare(route.share, upstreams),
         rotation: 0,
         upstreams,
+        fallback: route.fallback?.map(live) ?? [],
       };
     });
     this.#routes = routes;
@@ -123,7 +127,11 @@ export class Upstreams {
   /** The upstream for the next attempt, not among `tried`, of that side if any of it is left; null when there is none. */
   pick(route: LiveRoute, tried: readonly Upstream[] | null, side: Side | null = null): Upstream | null {
     const own = side === null ? null : (route.share?.sides[side] ?? null);
-    return (own && this.#pickOf(own, route, tried)) ?? this.#pickOf(route.upstreams, route, tried);
+    return (
+      (own && this.#pickOf(own, route, tried)) ??
+      this.#pickOf(route.upstreams, route, tried) ??
+      this.#pickOf(route.fallback, route, tried)
+    );
   }
 
   #pickOf(upstreams: readonly Upstream[], route: LiveRoute, tried: readonly Upstream[] | null): Upstream | null {

@@ -55,6 +55,18 @@ describe("the proxy", () => {
     client.socket.destroy();
     return { status: Number(answer?.first.split(" ")[1]), answer };
   };
+  test("one set aside answers while nobody else can be connected to, and never beside others", async () => {
+    const fresh = await rig.addUpstream("new", echoScript("new"));
+    const aside = await rig.addUpstream("aside", echoScript("aside"));
+    await rig.route(["new"], { fallback: rig.routeTo(["aside"]).upstreams });
+    expect((await ask(GET)).status).toBe(200);
+    expect([fresh.accepted, aside.accepted]).toEqual([1, 0]);
+    await fresh.close();
+    for (let n = 0; n < 3; n++) expect((await ask(GET)).status).toBe(200);
+    expect(aside.accepted).toBeGreaterThan(0);
+    expect(await rig.counters()).toMatchObject({ failures: 0, inFlight: 0 });
+  });
+
   /** Dies as soon as a request has arrived. */
   const deadly = (socket: Socket) => void socket.once("data", () => socket.destroy());
 

@@ -118,8 +118,12 @@ test("owld killed while the new ones stand: the next one goes on, and takes them
   const { body } = await owld.ask<Changed>("POST", "/v1/reload");
   await owld.until((status) => web(status)?.instances.filter(({ state }) => state === "ready").length === 4);
   expect((await owld.ask<{ code: string }>("POST", "/v1/reload")).body.code).toBe("rollout.busy");
+  const fresh = web(await owld.status())?.instances.filter(({ id }) => !before?.includes(id)) ?? [];
   owld.child.kill("SIGKILL");
   await owld.exited;
+  await poll(() => !home.marked().some(({ instance }) => fresh.some(({ id }) => id === instance)));
+  // Nobody has told the proxy: it turns to those set aside.
+  for (let n = 0; n < 20; n++) expect((await fetch(`http://127.0.0.1:${home.port}/`)).status).toBe(200);
   owld = home.start();
   await owld.until(({ rollout, state }) => rollout === null && state === "steady");
   const rollout = (await owld.ask<Rollout>("GET", `/v1/rollouts/${body.rollout?.id}`)).body;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { ServiceConfig } from "../../../../config/config.ts";
+import type { Instance } from "../../../../supervisor/core/instance.ts";
 import { buildTable, routesOf } from "../../../../supervisor/core/routing-table.ts";
 import { instance } from "../../../support/rollout-world.ts";
 
@@ -40,4 +41,13 @@ test("a route with files has no upstreams; what is tried out adds its directory 
   expect(routesOf(site("/old"), site("/old"))[0]?.files?.directories).toEqual(["/old"]);
   const table = buildTable([{ name: "web", routes: route === undefined ? [] : [route], closed: null }], [web(1)], 1);
   expect(table.routes[0]).toMatchObject({ upstreams: [], files: { directories: ["/old", "/new"] } });
+});
+
+test("one set aside is there for when nobody else can be reached, until it goes", () => {
+  const aside = { ...web(1), aside: true };
+  const table = (one: Instance) => buildTable([{ name: "web", routes, closed: null }], [one, web(2)], 1).routes[0];
+  expect(table(aside)?.upstreams.map(({ id }) => id)).toEqual(["web-2"]);
+  expect(table(aside)?.fallback?.map(({ id }) => id)).toEqual(["web-1"]);
+  expect(table({ ...aside, leaving: "unrouting", wanted: "down" })?.fallback).toBeUndefined();
+  expect(table({ ...aside, state: "unhealthy" })?.fallback).toBeUndefined();
 });
