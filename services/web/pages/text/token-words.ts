@@ -6,7 +6,7 @@ export const tokenWords = {
   "tokens.title": ["API tokens", "API 토큰"],
   "tokens.text": [
     "For scripts: sent as “Authorization: Bearer”, each with the rights you choose. Changing your password does not revoke them.",
-    "스크립트에서 “Authorization: Bearer”로 보내는 토큰입니다. 권한을 골라 줄 수 있고, 비밀번호를 바꿔도 취소되지 않습니다.",
+    "스크립트에서 “Authorization: Bearer”로 보내는 토큰입니다. 권한을 골라 줄 수 있고, 비밀번호를 바꿔도 폐기되지 않습니다.",
   ],
   "tokens.none": ["You have none.", "토큰이 없습니다."],
   "tokens.add": ["New token", "새 토큰"],
@@ -31,8 +31,8 @@ export const tokenWords = {
   "tokens.expired": ["expired", "만료됨"],
   "tokens.used": ({ when }: With<"when">) => [`last used ${when}`, `마지막 사용 ${when}`],
   "tokens.unused": ["never used", "사용한 적 없음"],
-  "tokens.revoke": ["Revoke", "취소"],
-  "tokens.revokeTitle": ({ name }: With<"name">) => [`Revoke “${name}”?`, `“${name}” 토큰을 취소할까요?`],
+  "tokens.revoke": ["Revoke", "폐기"],
+  "tokens.revokeTitle": ({ name }: With<"name">) => [`Revoke “${name}”?`, `“${name}” 토큰을 폐기할까요?`],
   "tokens.revokeText": [
     "Whatever uses it is refused from now on. This cannot be undone.",
     "이 토큰을 쓰는 모든 요청이 바로 거부되며, 되돌릴 수 없습니다.",
@@ -44,6 +44,6 @@ export const tokenWords = {
   ],
   "limit.tokens": ({ limit }: With<"limit">) => [
     `You have ${limit} API tokens already. Revoke one of them.`,
-    `API 토큰이 이미 ${limit}개입니다. 하나를 취소하세요.`,
+    `API 토큰이 이미 ${limit}개입니다. 하나를 폐기하세요.`,
   ],
 } satisfies Catalogue;
