@@ -134,6 +134,8 @@ describe("the proxy", () => {
     await rig.route(["a"]);
     expect((await ask(GET)).status).toBe(502);
     expect(upstream.accepted).toBe(1);
+    // What it owes an answer counts as one of its own: by that new instances are compared with old ones.
+    expect((await rig.counters()).upstreams.find(({ id }) => id === "a")?.responses["5xx"]).toBe(1);
   });
 
   test("a GET on a reused connection that the upstream just closed goes once more on a fresh one", async () => {
