@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TestBrowser } from "../support/chromium.ts";
 import { expectAccessible, openPage, type PagesBed, startPages } from "../support/pages.ts";
-import { until } from "../support/services.ts";
+import { PASSWORD, until } from "../support/services.ts";
 
 let bed: PagesBed;
 let browser: TestBrowser;
@@ -251,6 +251,38 @@ describe("administration", () => {
     await page.getByText("owlctl logs -f").waitFor();
     await expectAccessible(page);
     await page.close();
+  });
+
+  test("on a phone a token is made and told once, and a second factor begun with its QR code", async () => {
+    const phone = await bed.browser({ phone: true, dark: true, language: "ko-KR" });
+    const page = await openPage(phone.context, bed.front.url, "/", errors);
+    await page.getByRole("button", { name: "메뉴", exact: true }).click();
+    await page.locator(".account summary").click();
+    await page.locator(".account").getByRole("button", { name: "내 계정" }).click();
+    const dialog = page.getByRole("dialog");
+    const tokens = dialog.getByRole("region", { name: "API 토큰" });
+    await tokens.getByRole("button", { name: "새 토큰" }).click();
+    await tokens.getByLabel("용도").fill("야간 보고서");
+    await tokens.getByLabel("대화와 답변 읽기").check();
+    await tokens.getByLabel("현재 비밀번호").fill(PASSWORD);
+    await expectAccessible(page);
+    await tokens.getByRole("button", { name: "만들기" }).click();
+    expect(await tokens.locator(".secret code").innerText()).toMatch(/^owl_[\w-]{43}$/);
+    await tokens.getByText("사용한 적 없음").waitFor();
+    const factor = dialog.getByRole("region", { name: "2단계 인증" });
+    await factor.getByRole("button", { name: "켜기" }).click();
+    await factor.getByLabel("현재 비밀번호").fill(PASSWORD);
+    await factor.getByRole("button", { name: "켜기" }).click();
+    await factor.getByRole("button", { name: "QR 코드 보기" }).click();
+    await until("it is drawn", () =>
+      factor.locator(".qr").evaluate((image) => (image as HTMLImageElement).naturalWidth > 0),
+    );
+    expect(await dialog.evaluate((element) => element.scrollWidth <= element.clientWidth)).toBe(true);
+    await expectAccessible(page);
+    await tokens.getByRole("button", { name: "폐기", exact: true }).click();
+    await page.getByRole("dialog").last().getByRole("button", { name: "폐기", exact: true }).click();
+    await tokens.getByText("토큰이 없습니다.").waitFor();
+    await phone.stop();
   });
 
   test("no page reported an error or a breach of its policy", () => {
