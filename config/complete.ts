@@ -264,6 +264,7 @@ function checkOwn(raw: OwlYaml, context: CompleteContext): void {
     "model",
     "models",
     "budget",
+    "sharing",
     "transcription",
     "archive",
     "dataSources",

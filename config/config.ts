@@ -301,6 +301,8 @@ export const TOOL_NAMES = [
   "mail",
   "ticket",
 ] as const;
+/** Who may be given a link to a chat: nobody, whoever has an account, or whoever has the link. */
+export const SHARED_WITH = ["nobody", "team", "anyone"] as const;
 export const APPROVERS = ["owner", "administrators", "onlyAdministrators"] as const;
 export const APPROVAL_OF = ["everyone", "members"] as const;
 
@@ -366,6 +368,10 @@ export interface AppConfig {
   readonly models: readonly ModelConfig[];
   /** What the turns of one account may cost a month, in the unit of the models' prices; null: anything. */
   readonly budget: { readonly monthly: number | null };
+  readonly sharing: {
+    /** Whom at most a link to a chat shows it to. */
+    readonly links: (typeof SHARED_WITH)[number];
+  };
   readonly transcription: {
     readonly engine: "openai" | "command" | "auto";
     readonly command: readonly string[] | null;

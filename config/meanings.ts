@@ -202,6 +202,8 @@ export const MEANINGS: Readonly<Record<string, Meaning>> = {
   "models.*.price.output": ["Of a million tokens it says."],
   budget: ["What chats may cost, in the unit of the prices."],
   "budget.monthly": ["Of one account in a calendar month (UTC).", "no bound"],
+  sharing: ["Links to a chat."],
+  "sharing.links": ["Whom a link may show a chat to: nobody, the team (signed in), or anyone who has it.", "team"],
   transcription: ["What turns recordings into text."],
   "transcription.engine": ["openai: an API; command: a program."],
   "transcription.command": ["The program; {file} is filled in."],

@@ -20,6 +20,11 @@ const EXPORTED = {
     at: "x.updated_at",
     columns: "x.id, x.title, x.model, x.pinned_at, x.archived_at, x.created_at, x.updated_at",
   },
+  shares: {
+    from: "owl.share x WHERE x.account_id = $1",
+    at: "x.created_at",
+    columns: "x.id, x.conversation_id, x.for_anyone, x.created_at, x.expires_at",
+  },
   transcriptions: {
     from: "owl.transcription x WHERE x.account_id = $1",
     at: "x.created_at",

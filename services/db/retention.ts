@@ -9,6 +9,7 @@ import { sweepSessions } from "./accounts.ts";
 import { forgetUnsentAttachments } from "./attachments.ts";
 import { forgetIdempotencyKeys } from "./idempotency-keys.ts";
 import type { Sql } from "./pool.ts";
+import { sweepShares } from "./shares.ts";
 import { expireUploads } from "./uploads.ts";
 import { forgetWorkers } from "./workers.ts";
 
@@ -39,6 +40,7 @@ export function retentionSweeps(kept: RetentionConfig): readonly Sweep[] {
     { name: "idempotency keys", step: (sql) => forgetIdempotencyKeys(sql, ROWS) },
     { name: "workers", step: (sql) => forgetWorkers(sql) },
     { name: "unsent attachments", step: (sql) => forgetUnsentAttachments(sql, UNSENT_HOURS, ROWS) },
+    { name: "ended links", step: (sql) => sweepShares(sql, ROWS) },
     { name: "unfinished uploads", step: (sql) => expireUploads(sql, UPLOAD_HOURS, ROWS) },
     ...after("ticks of schedules", TICK_MS, forgetTicks),
     ...after("events", kept.eventsMs, forgetDeltas),

@@ -276,7 +276,13 @@ const PAGE_CHARACTERS = 1_000_000;
  */
 export async function listTurns(
   sql: Sql,
-  query: { readonly conversationId: string; readonly before: Before; readonly limit: number },
+  query: {
+    readonly conversationId: string;
+    readonly before: Before;
+    readonly limit: number;
+    /** The last turn there is to be; absent: that of what is shown. */
+    readonly leaf?: string;
+  },
 ): Promise<{
   readonly turns: readonly (TurnRow & { readonly cursor: string })[];
   readonly hasMore: boolean;
@@ -291,7 +297,7 @@ export async function listTurns(
                     coalesce(sum(length(o.text) + coalesce(length(o.answer), 0) + e.tools) OVER (ORDER BY w.n ROWS BETWEEN
                       UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS characters
                FROM owl.turn_path(
-                      CASE WHEN $2::uuid IS NULL THEN ${SHOWN_LEAF}
+                      CASE WHEN $2::uuid IS NULL THEN coalesce($4::uuid, ${SHOWN_LEAF})
                            ELSE owl.turn_parent((SELECT b.id FROM owl.turn b WHERE b.id = $2 AND b.conversation_id = $1)) END,
                       $3 + 1) w
                JOIN owl.turn o ON o.id = w.id
@@ -299,7 +305,7 @@ export async function listTurns(
                                     WHERE v.turn_id = o.id AND v.kind = 'tool') e) p
        JOIN owl.turn t ON t.id = p.id ${TURN_EVENTS}
       WHERE p.n <= $3 AND p.characters < ${PAGE_CHARACTERS} ORDER BY p.n`,
-    [query.conversationId, query.before?.id ?? null, query.limit],
+    [query.conversationId, query.before?.id ?? null, query.limit, query.leaf ?? null],
   );
   const turns = rows.map(({ more: _more, newest: _newest, ...row }) => row);
   return { turns, hasMore: rows.at(-1)?.more ?? false, newest: rows[0]?.newest ?? null };

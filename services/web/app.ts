@@ -33,6 +33,7 @@ import { scheduleRoutes } from "./routes/schedules.ts";
 import { schemaAnalysisRoutes } from "./routes/schema-analyses.ts";
 import { secondFactorRoutes } from "./routes/second-factor.ts";
 import { sessionRoutes } from "./routes/session.ts";
+import { shareRoutes } from "./routes/shares.ts";
 import { transcriptionRoutes } from "./routes/transcriptions.ts";
 import { turnStepRoutes } from "./routes/turn-steps.ts";
 import { turnRoutes } from "./routes/turns.ts";
@@ -47,6 +48,7 @@ const ROUTES: readonly Routes[] = [
   accountTokenRoutes,
   secondFactorRoutes,
   conversationRoutes,
+  shareRoutes,
   turnRoutes,
   turnStepRoutes,
   attachmentRoutes,

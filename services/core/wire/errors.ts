@@ -125,6 +125,13 @@ const ERRORS = {
   "step.answered": row(409, "This step was answered already.", "Look at the turn or run again."),
   "step.notWaiting": row(409, "Nothing is asked about this very call.", "Look at the turn or run again."),
   "step.notApprover": row(403, "An administrator decides about this call.", "Ask one; you may stop the work."),
+  "share.notFound": row(404, "This link has ended, or never was."),
+  "share.refused": row(
+    403,
+    "This installation does not allow such links.",
+    "An administrator may: `sharing.links` of owl.yaml.",
+  ),
+  "share.full": row(429, "You have {limit} links already.", "End some of them."),
   "turn.running": row(409, "A turn of this conversation is still running.", "Wait for its end, or stop it."),
   "turn.versions": row(409, "This question has {limit} versions already.", "Ask it as a new question."),
   "attachment.notFound": row(404, "There is no such attachment."),

@@ -32,6 +32,7 @@ interface Call {
   readonly body?: unknown;
   /** Makes a write repeatable: tried again on a broken connection. */
   readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
@@ -68,6 +69,7 @@ async function once<T>(path: string, method: string, options: Call): Promise<T> 
       method,
       headers: {
         accept: "application/json",
+        ...options.headers,
         ...(options.body === undefined ? {} : { "content-type": "application/json" }),
         ...(options.key === undefined ? {} : { "idempotency-key": options.key }),
       },

@@ -5,7 +5,8 @@ import { useEffect } from "preact/hooks";
 import { loadSession, session } from "./account.ts";
 import { Frame } from "./frame.tsx";
 import { Failure } from "./parts/failure.tsx";
-import { resumeBegun } from "./routes.ts";
+import { Lazy } from "./parts/lazy.tsx";
+import { resumeBegun, usePlace } from "./routes.ts";
 import { InitialPassword, SignIn } from "./sign-in.tsx";
 import { useStore } from "./store.ts";
 import { languageNow, t, useLanguage } from "./text/text.ts";
@@ -14,7 +15,10 @@ import { applyTheme } from "./theme.ts";
 function App(): VNode | null {
   useLanguage();
   const now = useStore(session);
+  const place = usePlace();
   useEffect(() => void loadSession(), []);
+  // Read by people without an account too.
+  if (place.page === "shared") return <Lazy load={() => import("./shared-page.tsx")} id={null} />;
   switch (now.state) {
     case "loading":
       return null;

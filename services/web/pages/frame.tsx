@@ -115,6 +115,7 @@ export function Frame({ account }: { readonly account: Account }): VNode {
 }
 
 const PAGE_NAMES = {
+  shared: "share.title",
   recordings: "nav.recordings",
   batches: "nav.batches",
   playbooks: "nav.playbooks",

@@ -11,10 +11,20 @@ export type Place =
   | { readonly page: "playbook-runs"; readonly id: string | null }
   | { readonly page: "schedules"; readonly id: string | null }
   | { readonly page: "schemas"; readonly id: string | null }
+  | { readonly page: "shared"; readonly id: string | null }
   | { readonly page: "admin"; readonly id: string | null }
   | { readonly page: "unknown"; readonly id: null };
 
-const PAGES = ["recordings", "batches", "playbooks", "playbook-runs", "schedules", "schemas", "admin"] as const;
+const PAGES = [
+  "recordings",
+  "batches",
+  "playbooks",
+  "playbook-runs",
+  "schedules",
+  "schemas",
+  "admin",
+  "shared",
+] as const;
 
 /** The place a path names. */
 export function placeOf(path: string): Place {

@@ -21,6 +21,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const PAGES = [
   "/",
   "/c/:id",
+  "/shared",
   "/recordings",
   "/recordings/:id",
   "/batches",

@@ -239,6 +239,48 @@ test("conversations are named by their first question, renamed, pinned, archived
   expect((await member.call("GET", `/api/conversations/${conversation}`)).status).toBe(404);
 });
 
+test("a link shows a chat as it was when it was shared, to whom it may, until it or the chat ends", async () => {
+  const { conversation } = await member.ask("what is shared?");
+  const share = async (forAnyone: boolean) =>
+    (await member.call("POST", `/api/conversations/${conversation}/shares`, { days: 7, forAnyone })).body;
+  const [open, team] = [await share(true), await share(false)];
+  const [nobody, other] = [createWebClient(web.socket), client];
+  const read = (who: WebClient, token: string) => who.call("GET", "/api/shared", undefined, { "owl-share": token });
+  expect((await read(nobody, open.token)).body).toMatchObject({
+    by: "mina",
+    title: "what is shared?",
+    forAnyone: true,
+    earlier: null,
+    turns: [{ text: "what is shared?", versions: [], waitsFor: [] }],
+  });
+  expect(await read(nobody, team.token)).toMatchObject({ status: 401, body: { code: "session.missing" } });
+  expect((await read(other, team.token)).status).toBe(200);
+  for (const token of ["", "x".repeat(43), open.token.slice(1)]) {
+    expect(await read(nobody, token)).toMatchObject({ status: 404, body: { code: "share.notFound" } });
+  }
+  // Of the token nothing is kept, and nobody else can share or end what is not theirs.
+  const { items } = (await member.call("GET", `/api/shares?conversationId=${conversation}`)).body;
+  expect(items.map(({ id }: { id: string }) => id)).toEqual([team.id, open.id]);
+  expect(JSON.stringify(items)).not.toContain(open.token);
+  expect((await other.call("GET", "/api/shares")).body).toEqual({ links: "anyone", items: [] });
+  expect((await other.call("POST", `/api/conversations/${conversation}/shares`, { days: 7 })).status).toBe(404);
+  expect((await other.call("DELETE", `/api/shares/${open.id}`)).status).toBe(404);
+  expect((await member.call("POST", `/api/conversations/${conversation}/shares`, { days: 366 })).status).toBe(400);
+  // What is asked later is not shown.
+  const [turn] = (await member.call("GET", `/api/conversations/${conversation}`)).body.turns;
+  await member.call("POST", `/api/turns/${turn.id}/stop`);
+  await member.ask("a later question", conversation);
+  expect((await read(nobody, open.token)).body.turns).toMatchObject([{ text: "what is shared?", state: "stopped" }]);
+  expect((await member.call("DELETE", `/api/shares/${open.id}`)).status).toBe(204);
+  expect((await read(nobody, open.token)).status).toBe(404);
+  const audit = (await client.call("GET", "/api/admin/audit?limit=20")).body.items;
+  expect(audit.map(({ action }: { action: string }) => action)).toEqual(
+    expect.arrayContaining(["share.made", "share.ended"]),
+  );
+  await member.call("DELETE", `/api/conversations/${conversation}`);
+  expect((await read(other, team.token)).status).toBe(404);
+});
+
 test("tries are limited by account, also with the right password, and the limit is the account's own", async () => {
   await client.call("POST", "/internal/users", { name: "slow", password: PASSWORD });
   const one = createWebClient(web.socket);

@@ -10,9 +10,11 @@ import { languageNow, t } from "../text/text.ts";
 import { MOST_PAGE_TURNS, type OpenConversation, readEarlier } from "./conversation.ts";
 import { useConversationActs } from "./conversation-acts.tsx";
 import { conversationList } from "./conversation-list.ts";
+import type { ShareDialog } from "./share-dialog.tsx";
 
 export function ConversationHead({ conversation }: { readonly conversation: OpenConversation }): VNode {
   const [failed, setFailed] = useState<string | null>(null);
+  const [Share, setShare] = useState<typeof ShareDialog | null>(null);
   const listed = useStore(conversationList).items.find((item) => item.id === conversation.id);
   const title = listed?.title || conversation.title || conversation.turns[0]?.text.slice(0, 80) || t("chat.new");
 
@@ -34,6 +36,18 @@ export function ConversationHead({ conversation }: { readonly conversation: Open
       <h1 title={title}>{title}</h1>
       <Menu label={t("chat.menu")}>
         {buttons}
+        <button
+          type="button"
+          onClick={() => {
+            setFailed(null);
+            import("./share-dialog.tsx").then(
+              (module) => setShare(() => module.ShareDialog),
+              () => setFailed(t("page.failed")),
+            );
+          }}
+        >
+          {t("share.open")}
+        </button>
         <a href={file("markdown")} download>
           {t("chat.export")}
         </a>
@@ -52,6 +66,7 @@ export function ConversationHead({ conversation }: { readonly conversation: Open
       </Menu>
       {failed && <Failure text={failed} />}
       {outcome}
+      {Share && <Share id={conversation.id} onClose={() => setShare(null)} />}
     </header>
   );
 }

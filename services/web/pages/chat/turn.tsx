@@ -79,7 +79,7 @@ function When({ at }: { readonly at: string }): VNode {
 }
 
 /** What was said and what was run, in their order. Of a turn that did not come to its end, the last text is cut. */
-function Answer({ turn, language }: { readonly turn: TurnView; readonly language: Language }): VNode {
+export function Answer({ turn, language }: { readonly turn: TurnView; readonly language: Language }): VNode {
   const parts = answerParts(turn.answer, turn.tools);
   const unfinished = !hasEnded(turn.state) ? "growing" : turn.state === "answered" ? "whole" : "cut";
   return (
@@ -101,7 +101,7 @@ function Answer({ turn, language }: { readonly turn: TurnView; readonly language
   );
 }
 
-function PlainAnswer({ text }: { readonly text: string }): VNode {
+export function PlainAnswer({ text }: { readonly text: string }): VNode {
   return (
     <div class="markdown">
       <p class="soft">{t("turn.plain")}</p>

@@ -5,6 +5,7 @@ import { adminWords } from "./admin-words.ts";
 import { answerWords } from "./answer-words.ts";
 import { factorWords } from "./factor-words.ts";
 import { scheduleWords } from "./schedule-words.ts";
+import { shareWords } from "./share-words.ts";
 import { tokenWords } from "./token-words.ts";
 import { workWords } from "./work-words.ts";
 
@@ -329,6 +330,7 @@ export const words = {
   ...answerWords,
   ...workWords,
   ...scheduleWords,
+  ...shareWords,
   ...tokenWords,
   ...factorWords,
   ...adminWords,
