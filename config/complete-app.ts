@@ -75,7 +75,7 @@ export function completeApp(raw: OwlYaml, read: Reading, shared: Shared): AppCon
     model: models[0] ?? null,
     models: models.slice(1),
     budget: { monthly: raw.budget?.monthly ?? null },
-    sharing: { links: raw.sharing?.links ?? "team" },
+    chat: { links: raw.chat?.links ?? "team", titles: raw.chat?.titles ?? "model" },
     transcription: {
       engine: transcription?.engine ?? (command === null ? "auto" : "command"),
       command,

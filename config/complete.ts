@@ -264,7 +264,7 @@ function checkOwn(raw: OwlYaml, context: CompleteContext): void {
     "model",
     "models",
     "budget",
-    "sharing",
+    "chat",
     "transcription",
     "archive",
     "dataSources",

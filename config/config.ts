@@ -301,6 +301,7 @@ export const TOOL_NAMES = [
   "mail",
   "ticket",
 ] as const;
+export const CHAT_TITLES = ["model", "question"] as const;
 /** Who may be given a link to a chat: nobody, whoever has an account, or whoever has the link. */
 export const SHARED_WITH = ["nobody", "team", "anyone"] as const;
 export const APPROVERS = ["owner", "administrators", "onlyAdministrators"] as const;
@@ -368,7 +369,9 @@ export interface AppConfig {
   readonly models: readonly ModelConfig[];
   /** What the turns of one account may cost a month, in the unit of the models' prices; null: anything. */
   readonly budget: { readonly monthly: number | null };
-  readonly sharing: {
+  readonly chat: {
+    /** What names a chat after its first answer; without a model it is the question always. */
+    readonly titles: (typeof CHAT_TITLES)[number];
     /** Whom at most a link to a chat shows it to. */
     readonly links: (typeof SHARED_WITH)[number];
   };

@@ -2,7 +2,7 @@
 // completed by defaults (defaults.ts), not yet checked against each other (relations.ts).
 
 import { z } from "zod";
-import { APPROVAL_OF, APPROVERS, MOST_LOG_FILES, OVERLAPS, SHARED_WITH, TOOL_NAMES } from "./config.ts";
+import { APPROVAL_OF, APPROVERS, CHAT_TITLES, MOST_LOG_FILES, OVERLAPS, SHARED_WITH, TOOL_NAMES } from "./config.ts";
 import { MISSED_POLICIES } from "./due-ticks.ts";
 import {
   argv,
@@ -272,7 +272,7 @@ export const owlYaml = z
     model,
     models: z.array(model),
     budget: z.strictObject({ monthly: amount }).partial(),
-    sharing: z.strictObject({ links: oneOf(SHARED_WITH) }).partial(),
+    chat: z.strictObject({ links: oneOf(SHARED_WITH), titles: oneOf(CHAT_TITLES) }).partial(),
     transcription: z
       .strictObject({
         engine: oneOf(["openai", "command"]),

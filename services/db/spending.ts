@@ -33,6 +33,17 @@ export async function noteUsed(
   return rowCount === 1;
 }
 
+/** Adds to the account's month what is no turn's. */
+export async function addSpending(sql: Sql, accountId: string, used: Used): Promise<void> {
+  await sql.query(
+    `INSERT INTO owl.spending AS s (account_id, month, input_tokens, output_tokens, cost)
+     SELECT $1, ${MONTH}, $2, $3, $4
+         ON CONFLICT (account_id, month) DO UPDATE SET input_tokens = s.input_tokens + excluded.input_tokens,
+            output_tokens = s.output_tokens + excluded.output_tokens, cost = s.cost + excluded.cost`,
+    [accountId, used.inputTokens, used.outputTokens, used.cost],
+  );
+}
+
 /** What the account used this month. */
 export async function readSpending(sql: Sql, accountId: string): Promise<Used> {
   const { rows } = await sql.query<Used>(

@@ -9,6 +9,7 @@ import { type Before, cursorText } from "./keyset.ts";
 import { POSITION } from "./line.ts";
 import { LOOSE_COMMIT, type Sql } from "./pool.ts";
 import { type JobQueue, takeOutText } from "./queue.ts";
+import { titleText } from "./titles.ts";
 import { type AskedStep, askedText } from "./waiting.ts";
 
 export interface TurnRow {
@@ -112,7 +113,7 @@ const MOST_IN_LINE = 2 ** 31 - 1;
 // queue job must not come to be without its turn.
 // A conversation that is deleted at this moment is waited for: then there is nothing to title, and the event's NULL is refused.
 function acceptText(insert: string, parameter: (n: number) => string): string {
-  const [id, conversationId, accountId, text, queueJob, claimMs, format, most, parentId, requestId] = [
+  const [id, conversationId, accountId, text = "", queueJob, claimMs, format, most, parentId, requestId] = [
     1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
   ].map(parameter);
   return `WITH queued AS (${insert}),
@@ -128,7 +129,7 @@ function acceptText(insert: string, parameter: (n: number) => string): string {
        RETURNING id, conversation_id),
      titled AS (
        UPDATE owl.conversation c SET updated_at = clock_timestamp(), leaf_id = NULL,
-              title = CASE WHEN title = '' THEN left(regexp_replace(left(${text}, 1000), '\\s+', ' ', 'g'), 80) ELSE title END
+              title = CASE WHEN title = '' THEN ${titleText(text)} ELSE title END
          FROM accepted WHERE c.id = accepted.conversation_id AND c.deleted_at IS NULL
        RETURNING accepted.id),
      noted AS (

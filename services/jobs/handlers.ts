@@ -4,6 +4,7 @@ import type { AppConfig, JobKind } from "../../config/config.ts";
 import { createReach } from "../tools/acting/reach.ts";
 import type { Sources } from "../tools/sources.ts";
 import { createChatHandler } from "./chat/handler.ts";
+import type { Titles } from "./chat/titles.ts";
 import type { Handler } from "./handler.ts";
 import { createPlaybookHandler } from "./playbook/handler.ts";
 import { createSchemaAnalysisHandler } from "./schema-analysis/handler.ts";
@@ -12,6 +13,8 @@ import { createTranscriptionHandler } from "./transcription/handler.ts";
 interface HandlerDeps {
   readonly config: AppConfig;
   readonly sources: Sources;
+  /** null: chats keep their first question as title. */
+  readonly titles?: Titles | null;
 }
 
 /** Loads what handlers load at their first need, so that nobody waits for it: a worker is ready without it. */

@@ -95,6 +95,10 @@ export const words = {
   "export.waiting": ["Waiting for a decision.", "결정을 기다리는 중입니다."],
   "export.stopped": ["Stopped.", "중지했습니다."],
   "export.failed": ["Not answered.", "답변하지 못했습니다."],
+  "model.title": [
+    "Name this conversation in its own language, in at most six words. Answer with the name alone: no quotes, no full stop.",
+    "이 대화의 이름을 대화와 같은 언어로 여섯 단어 이내로 지어주세요. 따옴표나 마침표 없이 이름만 답하세요.",
+  ],
   "model.instructions": (v: With<"sources">) => [
     `You answer questions about a team's data. Data sources: ${v.sources}. Look at the tables before you write SQL; use the tools rather than guess; show the SQL you used. Answer in the language of the question.`,
     `You answer questions about a team's data. Data sources: ${v.sources}. Look at the tables before you write SQL; use the tools rather than guess; show the SQL you used. Answer in the language of the question, in Korean when in doubt.`,

@@ -10,6 +10,7 @@ import { createQueue } from "../db/queue.ts";
 import { createReclaimer } from "../db/reclaimer.ts";
 import { registerWorker } from "../db/workers.ts";
 import { createLog, readInstance } from "../instance.ts";
+import { createTitles } from "../jobs/chat/titles.ts";
 import { createHandlers, loadAhead } from "../jobs/handlers.ts";
 import { textOf } from "../text/text.ts";
 import { createSources } from "../tools/sources.ts";
@@ -35,7 +36,8 @@ const queue = createQueue({
 });
 const listener = createListener({ url, channels: ["owl_jobs", "owl_stop", "owl_worker_gone"], clock, onError });
 const sources = createSources({ config, db, clock, max: toolConnections, onError });
-const handlers = createHandlers({ config, sources });
+const titles = config.chat.titles === "model" ? createTitles({ db, clock, log, text }) : null;
+const handlers = createHandlers({ config, sources, titles });
 const { intervalMs, stalledAfterMs } = config.heartbeat;
 const common = { db, queue, listener, clock, random, log, text };
 const worker = createWorker({ ...common, id, config, handlers, onJobs: () => heartbeat.nudge() });
@@ -67,7 +69,14 @@ async function stop(why: string): Promise<void> {
   // Order: deregistered (in drain), then the heartbeat, then everything else; none may hold the exit.
   const closing = (async () => {
     await heartbeat.stop();
-    await Promise.allSettled([leases.stop(), reclaimer.stop(), listener.stop(), readySocket.stop(), sources.stop()]);
+    await Promise.allSettled([
+      leases.stop(),
+      reclaimer.stop(),
+      listener.stop(),
+      readySocket.stop(),
+      sources.stop(),
+      titles?.stop(),
+    ]);
     await queue.stop();
     await db.stop();
   })();

@@ -374,12 +374,12 @@ describe("conversations", () => {
     await page.getByRole("button", { name: "Share…" }).click();
     await page.getByLabel("Who may read it").selectOption("anyone");
     await page.getByRole("button", { name: "Make a link" }).click();
-    const link = await page.getByLabel("The link").inputValue();
+    const address = await page.getByLabel("The link").inputValue();
     await expectAccessible(page);
     await page.keyboard.press("Escape");
     const stranger = await bed.browser({ phone: true });
     const shared = await stranger.context.newPage();
-    await shared.goto(link);
+    await shared.goto(address);
     await shared.getByText("Shared by admin").waitFor();
     await shared.locator(".turn[data-state=answered] .answer .markdown").waitFor();
     await expectAccessible(shared);

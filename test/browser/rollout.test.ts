@@ -24,6 +24,7 @@ beforeAll(async () => {
   home = await createOwldHome(`
 database: {url: "${await postgres.database()}"}
 model: {baseUrl: "${model.baseUrl}", name: scripted}
+chat: {titles: question}
 web: {replicas: 2, pool: 5}
 worker: {replicas: 2, pool: 8}
 `);

@@ -36,7 +36,7 @@ export function testAppConfig(databaseUrl: string, dir: string, change: AppConfi
     model: null,
     models: [],
     budget: { monthly: null },
-    sharing: { links: "anyone" },
+    chat: { links: "anyone", titles: "question" },
     transcription: { engine: "auto", command: null, baseUrl: null, apiKey: null, model: null, onStop: "handBack" },
     archiveRoots: [],
     dataSources: {},

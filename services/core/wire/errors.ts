@@ -129,7 +129,7 @@ const ERRORS = {
   "share.refused": row(
     403,
     "This installation does not allow such links.",
-    "An administrator may: `sharing.links` of owl.yaml.",
+    "An administrator may: `chat.links` of owl.yaml.",
   ),
   "share.full": row(429, "You have {limit} links already.", "End some of them."),
   "turn.running": row(409, "A turn of this conversation is still running.", "Wait for its end, or stop it."),

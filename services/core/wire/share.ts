@@ -16,7 +16,7 @@ export const share = z.object({
 export type Share = z.infer<typeof share>;
 
 export const shares = z.object({
-  links: z.enum(SHARED_WITH).describe("Whom a link may show a chat to at most (`sharing.links` of owl.yaml)."),
+  links: z.enum(SHARED_WITH).describe("Whom a link may show a chat to at most (`chat.links` of owl.yaml)."),
   items: list(share).describe("Those that have not ended, newest first."),
 });
 export type Shares = z.infer<typeof shares>;

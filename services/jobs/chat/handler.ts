@@ -25,12 +25,14 @@ import type { Handler, HandlerResult, JobContext } from "../handler.ts";
 import { type Journal, openJournal } from "../journal.ts";
 import { type AnswerSink, createAnswerSink } from "./answer-sink.ts";
 import { createModelRecord } from "./model-record.ts";
+import type { Titles } from "./titles.ts";
 import { createToolCalls, type ToolCalls } from "./tool-calls.ts";
 import { createUsedTokens } from "./used-tokens.ts";
 
 interface ChatDeps {
   readonly config: AppConfig;
   readonly sources: Sources;
+  readonly titles?: Titles | null;
   /** Tests: a responder of their own, and tools. */
   readonly responder?: Responder;
   readonly tools?: readonly Tool[];
@@ -108,7 +110,11 @@ export function createChatHandler(deps: ChatDeps): Handler {
       failure = error ?? new Error("the responder failed");
     }
     await used.note(context);
-    return end(context, { sink, calls, failure });
+    const result = await end(context, { sink, calls, failure });
+    if (result === "ended" && failure === null && model !== null && deps.responder === undefined) {
+      deps.titles?.offer(context.id, model);
+    }
+    return result;
   }
 
   /** Takes back what stands on nothing; gives what earlier attempts told and still holds, null where there were none. */

@@ -26,7 +26,7 @@ const READS = { atOnce: 2, inLine: 100 };
 const hashOf = (token: string): Buffer => createHash("sha256").update(token).digest();
 
 export const shareRoutes: Routes = (app, deps) => {
-  const { links } = deps.config.sharing;
+  const { links } = deps.config.chat;
   const reads = createWaitingLine(READS, () => failure("limit.requests", {}, { data: { retryAfterS: 1 } }));
 
   app.post(

@@ -3,21 +3,33 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { textOf } from "../../../services/text/text.ts";
 import { startTestModel, type TestModel } from "../../support/model.ts";
-import { type Services, startServices, type WebClient } from "../../support/services.ts";
+import {
+  createWebClient,
+  PASSWORD,
+  type Program,
+  type Services,
+  startServices,
+  until,
+  type WebClient,
+} from "../../support/services.ts";
 
 let model: TestModel;
 let services: Services;
 let client: WebClient;
+let web: Program;
 
 beforeAll(async () => {
   model = await startTestModel();
   services = await startServices({
     model: { baseUrl: model.baseUrl, apiKey: "x", name: "m" },
     models: [{ baseUrl: model.baseUrl, apiKey: "x", name: "dear", price: { input: 1, output: 2 } }],
-    budget: { monthly: 2 },
+    budget: { monthly: 3 },
+    chat: { links: "nobody", titles: "model" },
   });
   await services.worker();
-  ({ client } = await services.web());
+  const started = await services.web();
+  web = started;
+  client = started.client;
   await client.signIn();
 });
 afterAll(async () => {
@@ -108,13 +120,29 @@ test("a chat's model answers it, its cost is on record, and the month's budget e
   const used = { inputTokens: 600_000, outputTokens: 400_000, cost: 1.4 };
   const { body } = await client.call("GET", `/api/turns/${turnId}/steps`);
   expect(body).toMatchObject({ used, steps: [{ input: { model: "dear" } }] });
-  expect((await client.call("GET", "/api/account/usage")).body.month).toEqual({ ...used, budget: 2 });
+  expect((await client.call("GET", "/api/account/usage")).body.month).toEqual({ ...used, budget: 3 });
 
-  await client.ended((await client.ask("once more", conversation)).turnId);
+  for (const text of ["once more", "and more"]) await client.ended((await client.ask(text, conversation)).turnId);
   const refused = await client.call("POST", `/api/conversations/${conversation}/turns`, { text: "and again" });
-  expect(refused).toMatchObject({ status: 429, body: { code: "limit.budget", data: { limit: 2 } } });
+  expect(refused).toMatchObject({ status: 429, body: { code: "limit.budget", data: { limit: 3 } } });
   expect((await client.call("POST", `/api/turns/${turnId}/steps/0/fork`)).body.code).toBe("limit.budget");
   // What was spent stays spent.
   await client.call("DELETE", `/api/conversations/${conversation}`);
-  expect((await client.call("GET", "/api/account/usage")).body.month.cost).toBeCloseTo(2.8);
+  expect((await client.call("GET", "/api/account/usage")).body.month.cost).toBeCloseTo(4.2);
+});
+
+test("a chat is named by its model after the first answer, once, at its owner's cost; a person's name stays", async () => {
+  await client.call("POST", "/internal/users", { name: "mina", password: PASSWORD });
+  const mina = createWebClient(web.socket);
+  await mina.signIn("mina");
+  const begin = async (body: object) => (await mina.call("POST", "/api/conversations", body)).body.id;
+  const titleOf = async (id: string) => (await mina.call("GET", `/api/conversations/${id}`)).body.title;
+  const [named, own] = [await begin({ model: "dear" }), await begin({ title: "Mine" })];
+  for (const id of [own, named]) await mina.ended((await mina.ask("a first question", id)).turnId);
+  await until("it has a name", async () => (await titleOf(named)).startsWith("ok: Name this conversation"));
+  expect((await mina.call("GET", "/api/account/usage")).body.month.cost).toBeCloseTo(2.8);
+  await mina.ended((await mina.ask("a second question", named)).turnId);
+  expect(await titleOf(own)).toBe("Mine");
+  const namings = model.log.filter(({ event, text }) => event === "request" && text.includes("a first question\n\nok"));
+  expect(namings.map(({ model: name }) => name)).toEqual(["dear"]);
 });
