@@ -374,7 +374,7 @@ describe("conversations", () => {
     await page.getByRole("button", { name: "Share…" }).click();
     await page.getByLabel("Who may read it").selectOption("anyone");
     await page.getByRole("button", { name: "Make a link" }).click();
-    const address = await page.getByLabel("The link").inputValue();
+    const address = await page.getByLabel("The link", { exact: true }).inputValue();
     await expectAccessible(page);
     await page.keyboard.press("Escape");
     const stranger = await bed.browser({ phone: true });

@@ -5,7 +5,7 @@ import { SHARED_WITH } from "../../../config/config.ts";
 import { id, instant, list, text } from "./parts.ts";
 import { turn } from "./turn.ts";
 
-export const share = z.object({
+const share = z.object({
   id,
   conversationId: id,
   title: text,
@@ -13,7 +13,6 @@ export const share = z.object({
   createdAt: instant,
   expiresAt: instant,
 });
-export type Share = z.infer<typeof share>;
 
 export const shares = z.object({
   links: z.enum(SHARED_WITH).describe("Whom a link may show a chat to at most (`chat.links` of owl.yaml)."),

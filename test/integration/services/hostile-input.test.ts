@@ -222,6 +222,8 @@ test("without a session nothing but what says that it is public is answered, how
   expect(open).toBe(publicOnes.length * 2);
   expect(publicOnes.map(({ url }) => url).filter((url) => url.startsWith("/api/"))).toEqual([
     "/api/session",
+    "/api/shared",
+    "/api/shared",
     "/api/openapi.json",
     "/api/openapi.json",
   ]);
