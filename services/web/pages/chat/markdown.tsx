@@ -92,7 +92,9 @@ function drawBlock(block: Block, key: number, whole: Whole, isOpen: boolean): Co
     case "rule":
       return <hr key={key} />;
     case "list": {
-      const items = block.items.map((item, index) => drawItem(item, index, whole, isOpen));
+      const items = block.items.map((item, index) => (
+        <ItemView key={index} item={item} whole={whole} isOpen={isOpen && index === block.items.length - 1} />
+      ));
       return block.start === null ? (
         <ul key={key}>{items}</ul>
       ) : (
@@ -123,15 +125,27 @@ function drawBlock(block: Block, key: number, whole: Whole, isOpen: boolean): Co
   }
 }
 
-function drawItem({ done, of }: ListItem, key: number, whole: Whole, isOpen: boolean): VNode {
-  const [first] = of;
-  const label = first?.kind === "paragraph" ? plainText(first.of) : "";
-  return (
-    <li key={key} class={done === null ? undefined : "task"}>
-      {done !== null && <input type="checkbox" checked={done} disabled aria-label={label} />}
-      {drawBlocks(of, whole, isOpen)}
-    </li>
-  );
+interface ItemProps {
+  readonly item: ListItem;
+  readonly whole: Whole;
+  readonly isOpen: boolean;
+}
+
+class ItemView extends Component<ItemProps> {
+  override shouldComponentUpdate(next: ItemProps): boolean {
+    return next.item !== this.props.item || next.whole !== this.props.whole || next.isOpen !== this.props.isOpen;
+  }
+  override render(): VNode {
+    const { item, whole, isOpen } = this.props;
+    const [first] = item.of;
+    const label = first?.kind === "paragraph" ? plainText(first.of) : "";
+    return (
+      <li class={item.done === null ? undefined : "task"}>
+        {item.done !== null && <input type="checkbox" checked={item.done} disabled aria-label={label} />}
+        {drawBlocks(item.of, whole, isOpen)}
+      </li>
+    );
+  }
 }
 
 const inline = (of: readonly Inline[], whole: Whole): ComponentChildren =>

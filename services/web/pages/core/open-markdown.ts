@@ -23,6 +23,9 @@ export function closeCutMarkdown(text: string): string {
   return openFence(lines) === null ? closeLastParagraph(lines, false) : text;
 }
 
+/** Whether a fence is open at the end of `text`. */
+export const isFenceOpen = (text: string): boolean => openFence(text.split("\n")) !== null;
+
 /** The fence that is open at the end of `lines` (its marker), or null. */
 function openFence(lines: readonly string[]): string | null {
   let open: string | null = null;

@@ -156,6 +156,27 @@ test("a piece of a long answer gives the parser no more than one of a short answ
   expect(most(60)).toBeLessThan(SECTION.length);
 });
 
+const TABLE_HEAD = "| 지역 | 매출 |\n|---|---:|\n";
+const LONG_BLOCKS: readonly (readonly [string, string, (n: number) => string])[] = [
+  ["a list", "", (n) => `- 항목 ${n} **굵게** \`code\`\n  - 안쪽 ${n}\n`],
+  ["a numbered list", "", (n) => `${n + 1}. item ${n}\n`],
+  ["a table", TABLE_HEAD, (n) => `| 서울 ${n} | ${n * 10} |\n`],
+  ["code", "```sql\n", (n) => `SELECT ${n}, '값'; -- **not bold**\n\n`],
+];
+
+test.each(LONG_BLOCKS)("%s of any length costs a delta the same, and is what it is at once", (_name, head, line) => {
+  const textOf = (lines: number) => head + Array.from({ length: lines }, (_, n) => line(n)).join("");
+  const most = (text: string) => Math.max(...grown(text, 97).given);
+  const [short, long] = [textOf(2_000), textOf(4_000)];
+  expect(short.length).toBeGreaterThan(25_000);
+  expect(most(short)).toBeLessThan(20_000);
+  expect(most(long)).toBeLessThan(20_000);
+  // With what follows it.
+  const end = head.startsWith("`") ? "```\n\n다음 문단\n\n끝" : "\n다음 문단\n\n끝";
+  const blocks = ({ blocks: found }: ParsedMarkdown) => found.map(({ block, at }) => ({ block, at }));
+  expect(blocks(grown(short + end, 97).parsed)).toEqual(blocks(growMarkdown(null, short + end, "whole")));
+});
+
 test.each([1, 3, 17])("grown by %i characters at a time it is what it is at once", (pieceLength) => {
   const text = `${SECTION.repeat(3)}para\n- list\n\n    code\n\n1. a\n\n2. b\nlazy\n***\n> q\nlazy\n\n#x\n# y\nend`;
   const plain = ({ blocks }: ParsedMarkdown) => blocks.map(({ block, at }) => ({ block, at }));
