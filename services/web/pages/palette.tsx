@@ -74,7 +74,7 @@ export function Palette({ isAdministrator, onHelp, onClose }: PaletteProps): VNo
     <Dialog title={t("palette.title")} onClose={onClose}>
       <div class="palette">
         <input
-          type="search"
+          type="text"
           // biome-ignore lint/a11y/noRedundantRoles: without a list it has that role by its word alone
           role="combobox"
           list={undefined}
