@@ -369,12 +369,8 @@ export interface AppConfig {
   readonly models: readonly ModelConfig[];
   /** What the turns of one account may cost a month, in the unit of the models' prices; null: anything. */
   readonly budget: { readonly monthly: number | null };
-  readonly chat: {
-    /** What names a chat after its first answer; without a model it is the question always. */
-    readonly titles: (typeof CHAT_TITLES)[number];
-    /** Whom at most a link to a chat shows it to. */
-    readonly links: (typeof SHARED_WITH)[number];
-  };
+  /** What names a chat, and whom at most a link shows it to. */
+  readonly chat: { readonly titles: (typeof CHAT_TITLES)[number]; readonly links: (typeof SHARED_WITH)[number] };
   readonly transcription: {
     readonly engine: "openai" | "command" | "auto";
     readonly command: readonly string[] | null;
