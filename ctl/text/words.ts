@@ -4,6 +4,7 @@ import type { Catalogue } from "../../config/text.ts";
 import { backupWords } from "./backup-words.ts";
 import { commandWords } from "./command-words.ts";
 import { notifyWords } from "./notify-words.ts";
+import { postgresWords } from "./postgres-words.ts";
 import { scheduleStatusWords } from "./schedule-words.ts";
 
 type Data = Readonly<Record<string, unknown>>;
@@ -56,7 +57,7 @@ export const words = {
     `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`,
     `\n예:\n${lines.map((line) => `  ${line}`).join("\n")}`,
   ],
-  commands: { ...commandWords, ...backupWords, ...notifyWords },
+  commands: { ...commandWords, ...backupWords, ...postgresWords, ...notifyWords },
   states: {
     starting: ["starting", "시작 중"],
     steady: ["steady", "안정"],

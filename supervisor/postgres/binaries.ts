@@ -35,27 +35,30 @@ interface BinariesWanted {
   readonly packageNative?: string | null;
 }
 
-/** Finds the programs. Throws `postgres.noBinaries` saying what was found and what was wanted. */
-export async function findBinaries(wanted: BinariesWanted): Promise<Binaries> {
-  const fits = (found: Binaries) =>
-    found.major >= OLDEST_MAJOR && (wanted.major === null || found.major === wanted.major);
-  const seen: Binaries[] = [];
+/** All there are: those of a configured directory alone, or the system's, newest first, and then the package's. */
+export async function listBinaries(wanted: Omit<BinariesWanted, "major">): Promise<readonly Binaries[]> {
   if (wanted.configured !== "auto") {
     const found = await inspect(wanted.configured, "configured");
-    if (found && fits(found)) return found;
-    if (found) seen.push(found);
-    throw noBinaries(wanted, seen);
+    return found ? [found] : [];
   }
+  const system: Binaries[] = [];
   for (const dir of await systemDirectories(wanted)) {
     const found = await inspect(dir, "system");
-    if (found) seen.push(found);
+    if (found) system.push(found);
   }
-  const newest = seen.filter(fits).sort((a, b) => b.major - a.major || compareVersions(b.version, a.version))[0];
-  if (newest) return newest;
+  system.sort((a, b) => b.major - a.major || compareVersions(b.version, a.version));
   const native = wanted.packageNative === undefined ? packageNative() : wanted.packageNative;
   const packaged = native === null ? null : await inspect(join(native, "bin"), "package");
-  if (packaged && fits(packaged)) return packaged;
-  if (packaged) seen.push(packaged);
+  return packaged ? [...system, packaged] : system;
+}
+
+/** Finds the programs. Throws `postgres.noBinaries` saying what was found and what was wanted. */
+export async function findBinaries(wanted: BinariesWanted): Promise<Binaries> {
+  const seen = await listBinaries(wanted);
+  const fits = (found: Binaries) =>
+    found.major >= OLDEST_MAJOR && (wanted.major === null || found.major === wanted.major);
+  const found = seen.find(fits);
+  if (found) return found;
   throw noBinaries(wanted, seen);
 }
 
@@ -77,7 +80,7 @@ export function packageNative(): string | null {
   }
 }
 
-async function systemDirectories(wanted: BinariesWanted): Promise<readonly string[]> {
+async function systemDirectories(wanted: Omit<BinariesWanted, "major">): Promise<readonly string[]> {
   const directories = new Set<string>();
   for (const dir of wanted.path.split(":").filter(Boolean)) {
     // /usr/local/bin/postgres is often a link into the package; its siblings are beside the link's target.

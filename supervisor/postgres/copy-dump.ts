@@ -24,7 +24,7 @@ export async function dumpDatabase(request: DumpRequest): Promise<number> {
   const partial = `${file}.partial`;
   // A pg_dump that outlived an owld killed in its middle goes on writing into a file without a name.
   await rm(partial, { force: true });
-  const { args, cleanUp } = await connection(request);
+  const { args, cleanUp } = await dumpConnection(request);
   try {
     const dumped = await runProgram(
       program(request, "pg_dump"),
@@ -51,7 +51,7 @@ export async function dumpDatabase(request: DumpRequest): Promise<number> {
 export async function restoreDump(request: DumpRequest): Promise<void> {
   const { file, signal } = request;
   const script = `${file}.sql`;
-  const { args, cleanUp } = await connection(request);
+  const { args, cleanUp } = await dumpConnection(request);
   try {
     const readable = await runProgram(
       program(request, "pg_restore"),
@@ -81,7 +81,9 @@ export async function restoreDump(request: DumpRequest): Promise<void> {
 }
 
 /** The password goes through a pgpass file of mode 0600, never through argv. */
-async function connection(request: DumpRequest): Promise<{ args: string[]; cleanUp: () => Promise<void> }> {
+export async function dumpConnection(
+  request: Pick<DumpRequest, "url" | "file">,
+): Promise<{ args: string[]; cleanUp: () => Promise<void> }> {
   // libpq's URLs (`postgres://owl:…@/owl?host=/run`) are none by the web's rules, so they are taken apart by hand.
   const [, head = "", secret = "", rest = ""] = /^(\w+:\/\/[^:@/?#]*)(?::([^@/?#]*))?(.*)$/s.exec(request.url) ?? [];
   const pass = `${request.file}.pgpass`;

@@ -7,7 +7,7 @@ import { runProgram } from "./program.ts";
 
 const PROGRAMS = ["pg_dump", "pg_restore", "psql"];
 
-interface DumpPrograms {
+export interface DumpPrograms {
   /** The directory that holds all three. */
   readonly dir: string;
   readonly major: number;
@@ -15,6 +15,12 @@ interface DumpPrograms {
 
 /** The newest ones of `path` (as PATH) and of the system's packages; of the same version, those of `path`. */
 export async function findDumpPrograms(path: string): Promise<DumpPrograms | null> {
+  const [newest] = await listDumpPrograms(path);
+  return newest ?? null;
+}
+
+/** Newest first. `also`: what else the directory has to hold. */
+export async function listDumpPrograms(path: string, also: readonly string[] = []): Promise<readonly DumpPrograms[]> {
   const packages = await readdir("/usr/lib/postgresql").catch(() => [] as string[]);
   const candidates = new Set<string>();
   for (const dir of [
@@ -24,13 +30,14 @@ export async function findDumpPrograms(path: string): Promise<DumpPrograms | nul
     const real = await realpath(dir).catch(() => null);
     if (real !== null) candidates.add(real);
   }
-  let best: DumpPrograms | null = null;
+  const all: DumpPrograms[] = [];
   for (const dir of candidates) {
-    const there = await Promise.all(PROGRAMS.map((name) => realpath(join(dir, name)).catch(() => null)));
+    const names = [...PROGRAMS, ...also];
+    const there = await Promise.all(names.map((name) => realpath(join(dir, name)).catch(() => null)));
     if (there.includes(null)) continue;
     const { output } = await runProgram(join(dir, "pg_dump"), ["--version"]);
     const major = Number(/\(PostgreSQL\) (\d+)/.exec(output)?.[1]);
-    if (major > (best?.major ?? 0)) best = { dir, major };
+    if (major > 0) all.push({ dir, major });
   }
-  return best;
+  return all.sort((a, b) => b.major - a.major);
 }

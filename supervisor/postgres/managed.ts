@@ -19,6 +19,7 @@ import { lastLines, runProgram } from "./program.ts";
 import { ADMIN_ROLE, DATABASE, ensureDatabase, OWNER_ROLE, socketUrl } from "./roles.ts";
 import { readOrMakeSecret } from "./secret-file.ts";
 import { accessText, fingerprint, type ServerSettings, serverSettings, settingsText } from "./server-settings.ts";
+import { clearAttempt } from "./upgrade/attempt.ts";
 
 /** How long a server may recover after a crash before the start is called failed. */
 const READY_BOUND_MS = 300_000;
@@ -32,6 +33,8 @@ export interface ManagedDeps {
   readonly logFile: string;
   /** PATH, for finding the system's programs. */
   readonly path: string;
+  /** As whom it runs; absent: the owner of its data, or whoever is there for it. */
+  readonly account?: Account | null;
   /** Reading a backup's log takes longer than recovering from a crash. */
   readonly readyBoundMs?: number;
   /** Tests: what replaces the machine's own facts. */
@@ -94,6 +97,7 @@ export function createManagedPostgres(deps: ManagedDeps): ManagedPostgres {
       owner: await readOrMakeSecret(join(base, "owl-password"), random),
     };
     await undoCutRestore(located.data);
+    await clearAttempt(located.dir, clock);
     const major = await dataMajor(located.data);
     const binaries = await resolveBinaries(deps, major, located);
     if (major === null) {
@@ -211,7 +215,8 @@ interface BringUp {
   readonly signal: AbortSignal;
 }
 
-async function resolveAccount({ base, facts }: ManagedDeps): Promise<Account | null> {
+async function resolveAccount({ base, account, facts }: ManagedDeps): Promise<Account | null> {
+  if (account !== undefined) return account;
   const euid = facts?.euid ?? process.geteuid?.() ?? 0;
   if (euid !== 0) return null;
   const dataOwner = await stat(join(await recordedDirectory(base), "data")).catch(() => null);

@@ -22,13 +22,18 @@ export const PROGRAM_ENV: Readonly<Record<string, string>> = {
 export async function runProgram(
   file: string,
   args: readonly string[],
-  options: { readonly account?: Account | null; readonly signal?: AbortSignal } = {},
+  options: {
+    readonly account?: Account | null;
+    readonly signal?: AbortSignal;
+    readonly env?: Readonly<Record<string, string>>;
+    readonly cwd?: string;
+  } = {},
 ): Promise<ProgramResult> {
-  const { account, signal } = options;
+  const { account, signal, env = {}, cwd = "/" } = options;
   const [command, ...rest] = dropPrivileges([file, ...args]);
   const result = await execa(command, rest, {
-    cwd: "/",
-    env: PROGRAM_ENV,
+    cwd,
+    env: { ...PROGRAM_ENV, ...env },
     extendEnv: false,
     all: true,
     reject: false,

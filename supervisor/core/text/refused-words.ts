@@ -4,6 +4,7 @@ import type { Catalogue } from "../../../config/text.ts";
 import { backupWords } from "./backup-words.ts";
 import { refusedDeploys, refusedRuns } from "./deploy-words.ts";
 import { releaseWords } from "./release-words.ts";
+import { upgradeWords } from "./upgrade-words.ts";
 
 const ALL_ROUTES = ["All routes: GET /v1/openapi.json", "모든 경로: GET /v1/openapi.json"] as const;
 const ITS_SHAPE = ["Its shape: GET /v1/openapi.json", "올바른 형식: GET /v1/openapi.json"] as const;
@@ -11,6 +12,7 @@ const KINDS = { service: "서비스는", instance: "인스턴스는", rollout: "
 
 export const refusedWords = {
   backup: backupWords,
+  upgrade: upgradeWords,
   internal: () => ({
     sentence: [
       "owld failed to answer this; its log says why.",

@@ -1,4 +1,5 @@
-// What owlctl asks of a backup directory, with or without a running owld: its list, a proof of one, a restore, a drill.
+// What owlctl asks of a backup directory, with or without a running owld: its list, a proof of one, a restore, a drill;
+// and of a stopped home's database: its upgrade.
 
 import { existsSync } from "node:fs";
 import { setPriority } from "node:os";
@@ -9,6 +10,7 @@ import { locateConfigFile } from "../../../config/locate.ts";
 import { systemClock, systemRandom } from "../../../config/system-time.ts";
 import { Refusal } from "../../core/text/refusal.ts";
 import { readMigrations } from "../migrate.ts";
+import { goBack, planUpgrade, upgrade } from "../upgrade/upgrade.ts";
 import { type BackupManifest, MANIFEST } from "./core/manifest.ts";
 import { openPlace } from "./directory.ts";
 import { drill } from "./drill.ts";
@@ -22,7 +24,15 @@ interface Where {
   readonly passphraseFile: string | null;
 }
 
-export type Question = Where &
+type UpgradeQuestion = {
+  readonly language: Language;
+  readonly home: string;
+  readonly to: number | null;
+} & ({ readonly ask: "planUpgrade" } | { readonly ask: "upgrade" } | { readonly ask: "goBack" });
+
+export type Question = UpgradeQuestion | BackupQuestion;
+
+type BackupQuestion = Where &
   (
     | { readonly ask: "list" }
     | { readonly ask: "show" | "verify"; readonly backup: string | null }
@@ -36,6 +46,8 @@ interface Asking {
 }
 
 export async function answer(question: Question, asking: Asking): Promise<unknown> {
+  if (question.ask === "planUpgrade" || question.ask === "upgrade" || question.ask === "goBack")
+    return await answerUpgrade(question, asking);
   if (question.ask === "planRestore" || question.ask === "restore") {
     const request = { ...question, postgres: postgresConfig() };
     const deps = await restoreDeps(asking);
@@ -71,6 +83,15 @@ export async function answer(question: Question, asking: Asking): Promise<unknow
   return { verified: wanted.map((one) => one.id) };
 }
 
+async function answerUpgrade(question: UpgradeQuestion, asking: Asking): Promise<unknown> {
+  const { postgres, database } = configOfHere();
+  if (database !== null) throw new Refusal("upgrade.external", ({ refused }) => refused.upgrade.external());
+  const deps = { clock: systemClock, random: systemRandom, path: process.env.PATH ?? "", ...asking };
+  if (question.ask === "goBack") return await goBack(question, deps);
+  const request = { ...question, postgres };
+  return question.ask === "upgrade" ? await upgrade(request, deps) : (await planUpgrade(request, deps)).plan;
+}
+
 async function restoreDeps(asking: Asking) {
   const files = await readMigrations(join(CODE_ROOT, "migrations"));
   const migrations = new Map(files.map(({ name, sha256 }) => [name, sha256]));
@@ -79,11 +100,14 @@ async function restoreDeps(asking: Asking) {
 
 /** Of the PostgreSQL a restore replays with, only the programs are anybody's choice. */
 function postgresConfig() {
+  return { maxConnections: 100, settings: {}, binaries: configOfHere().postgres.binaries };
+}
+
+function configOfHere() {
   const where = { env: process.env, cwd: process.cwd() };
   const file = locateConfigFile(null, where.env, where.cwd)?.file ?? null;
   const absent = file !== null && !existsSync(file) ? { source: null } : {};
-  const { postgres } = loadConfig({ ...where, userProblem: () => null, ...absent });
-  return { maxConnections: 100, settings: {}, binaries: postgres.binaries };
+  return loadConfig({ ...where, userProblem: () => null, ...absent });
 }
 
 function summary({ id, startedAt, endedAt, version, files, counts, postgres }: BackupManifest) {

@@ -34,7 +34,10 @@ export const systemDisk: Disk = {
     };
   },
   rename,
-  syncDirectory: async (path) => syncDirectory(path),
+  async syncDirectory(path) {
+    const directory = await open(path, "r");
+    await directory.sync().finally(() => directory.close());
+  },
   async makeDirectory(path) {
     if ((await mkdir(path, { recursive: true, mode: 0o700 })) !== undefined) syncDirectory(dirname(path));
   },

@@ -25,7 +25,7 @@ import { boundKeptLog } from "./slot.ts";
 import { openUploadKeeper } from "./uploads.ts";
 
 /** So long the log waits for uploads it may mention. */
-const UPLOADS_MS = 5_000;
+const UPLOADS_MS = 3_000;
 const LOOK_MS = 500;
 /** A directory that is mounted again is found within this. */
 const LONGEST_PAUSE_MS = 30_000;
@@ -37,8 +37,8 @@ interface Serving {
 }
 
 export async function serve({ task, clock, report }: Serving): Promise<void> {
-  // Whoever asks the running system goes first.
-  setPriority(15);
+  // Whoever asks the running system goes first; yet on a busy machine the log must not wait for it.
+  setPriority(5);
   let wanted = false;
   const ended = new AbortController();
   // The end of our input is the end of owld: another one starts its own.
@@ -116,7 +116,8 @@ export async function serve({ task, clock, report }: Serving): Promise<void> {
   }): Promise<void> {
     const { place, server, keeper, signal } = parts;
     let newest = (await place.backups()).at(-1) ?? null;
-    if (newest !== null && newest.postgres.systemId !== server.systemId)
+    // An upgrade of PostgreSQL makes another system, and another line of history with it.
+    if (newest?.postgres.epoch === task.epoch && newest.postgres.systemId !== server.systemId)
       throw new Refusal("backup.foreign", ({ refused }) => refused.backup.foreign(place.path));
     // The log of before does not lead to now: what could be restored ends there.
     let due =

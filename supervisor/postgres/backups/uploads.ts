@@ -10,6 +10,8 @@ import { type OwnPlace, uploadName } from "./directory.ts";
 const LARGE_BYTES = 16 * 2 ** 20;
 const REST_MS = 2_000;
 const BLOCK_BYTES = 2 ** 18;
+/** Each waits for its disk most of the time, and the log waits for them. */
+const AT_ONCE = 4;
 const ID = /^[0-9a-f-]{36}$/;
 
 interface UploadKeeper {
@@ -74,19 +76,27 @@ export async function openUploadKeeper(parts: {
         if (error.code !== "ENOENT") unreadable.push(directory);
         return [];
       });
+      const fresh: { readonly id: string; readonly bytes: number; readonly modifiedMs: number }[] = [];
       for (const id of ids) {
-        if (signal.aborted) break;
         if (!ID.test(id)) continue;
         const found = await stat(join(directory, id)).catch(() => null);
         if (found === null) continue;
         const known = stored.get(id);
         if (known !== undefined && known.bytes === found.size && known.atMs >= found.mtimeMs) continue;
         if (found.size > LARGE_BYTES && clock.now() - found.mtimeMs < REST_MS) continue;
-        await bringOver(id, found.size, found.mtimeMs).catch((error: unknown) => {
-          if (!(error instanceof Unreadable)) throw error;
-          unreadable.push(id);
-        });
+        fresh.push({ id, bytes: found.size, modifiedMs: found.mtimeMs });
       }
+      const lane = async (): Promise<void> => {
+        for (let one = fresh.shift(); one !== undefined && !signal.aborted; one = fresh.shift()) {
+          const { id, bytes, modifiedMs } = one;
+          await bringOver(id, bytes, modifiedMs).catch((error: unknown) => {
+            if (!(error instanceof Unreadable)) throw error;
+            unreadable.push(id);
+          });
+        }
+      };
+      const lanes = await Promise.allSettled(Array.from({ length: AT_ONCE }, lane));
+      for (const one of lanes) if (one.status === "rejected") throw one.reason;
       return unreadable;
     },
   };
