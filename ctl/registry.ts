@@ -34,6 +34,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = 
   user: () => import("./commands/user.ts"),
   backup: () => import("./commands/backup.ts"),
   restore: () => import("./commands/restore.ts"),
+  standby: () => import("./commands/standby.ts"),
   postgres: () => import("./commands/postgres.ts"),
   drill: () => import("./commands/drill.ts"),
   notify: () => import("./commands/notify.ts"),

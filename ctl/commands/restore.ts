@@ -8,7 +8,7 @@ import { locateConfigFile, locateHome } from "../../config/locate.ts";
 import { formatSize } from "../../config/units.ts";
 import { askBackups, type BackupStep, backupPlace } from "../backup-program.ts";
 import type { CommandDeps } from "../deps.ts";
-import { elapsed } from "../render/figures.ts";
+import { type Restored, showRestored } from "../render/restored.ts";
 
 interface Options {
   readonly at?: string;
@@ -26,15 +26,6 @@ interface Plan {
   readonly home: string;
   readonly neededBytes: number;
   readonly logUntil: string | null;
-}
-
-interface Restored {
-  readonly backup: string;
-  readonly home: string;
-  readonly until: string | null;
-  readonly uploads: { readonly complete: number; readonly missing: readonly string[] };
-  readonly config: { readonly file: string; readonly inPlace: boolean } | null;
-  readonly elapsedMs: number;
 }
 
 export function register(program: Command, deps: CommandDeps): void {
@@ -86,15 +77,7 @@ async function restore(dir: string, options: Options, deps: CommandDeps): Promis
   }
   const say = (step: BackupStep) => terminal.err(text.commands.backup.steps[step]);
   const restored = await askBackups<Restored>({ ask: "restore", ...question }, deps, say);
-  if (options.json) terminal.out(JSON.stringify(restored));
-  else {
-    terminal.out(t.done(restored.backup, restored.home, elapsed(restored.elapsedMs)));
-    if (restored.until !== null) terminal.out(t.until(restored.until));
-    terminal.out(t.uploads(restored.uploads.complete, restored.uploads.missing.length));
-    const { config } = restored;
-    if (config !== null) terminal.out(config.inPlace ? t.configIn(config.file) : t.configBeside(config.file));
-    terminal.out(t.next);
-  }
+  showRestored(restored, options, deps);
   return EXIT.done;
 }
 

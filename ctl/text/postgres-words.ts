@@ -1,4 +1,4 @@
-// What owlctl says of the managed PostgreSQL's upgrade.
+// What owlctl says of the managed PostgreSQL's upgrade, and of a standby.
 
 import type { Catalogue } from "../../config/text.ts";
 
@@ -55,5 +55,34 @@ export const postgresWords = {
       compare: ["Statistics are made, rows compared.", "통계를 만들고 행 수를 비교합니다."],
       swap: ["The two change places.", "둘의 자리를 바꿉니다."],
     },
+  },
+  standby: {
+    about: [
+      "a second machine that follows this Owl and can take its place",
+      "이 Owl을 따르다가 자리를 이어받을 수 있는 두 번째 컴퓨터",
+    ],
+    follow: [
+      "fill an empty home from the backup directory and follow its log, until ended",
+      "빈 홈을 백업 디렉터리에서 채우고 끝낼 때까지 그 로그를 따름",
+    ],
+    status: ["how far it has followed", "어디까지 따라왔는지"],
+    promote: [
+      "let it take over: the other one is shut out, the home is made whole",
+      "자리를 이어받음: 다른 쪽을 막고 홈을 완성함",
+    ],
+    following: [
+      "Following. Ctrl-C ends it; it goes on from there the next time.",
+      "따르는 중입니다. Ctrl-C로 끝내면 다음에 거기서 이어집니다.",
+    ],
+    fence: [
+      "The other Owl is shut out by the mark in the backup directory.",
+      "백업 디렉터리의 표시로 다른 Owl을 막습니다.",
+    ],
+    ended: ["Ended. The home stays a standby.", "끝났습니다. 홈은 대기 서버로 남습니다."],
+    standing: (home: string, directory: string, following: boolean) => [
+      `${home} follows ${directory}${following ? "" : ", but no owlctl standby follow runs"}.`,
+      `${home}은(는) ${directory}을(를) 따릅니다${following ? "" : "만 owlctl standby follow가 실행 중이 아닙니다"}.`,
+    ],
+    log: (at: string) => [`Its log is laid down up to ${at}.`, `로그는 ${at}까지 내려놓았습니다.`],
   },
 } satisfies Catalogue;

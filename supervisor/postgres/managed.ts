@@ -35,6 +35,8 @@ export interface ManagedDeps {
   readonly path: string;
   /** As whom it runs; absent: the owner of its data, or whoever is there for it. */
   readonly account?: Account | null;
+  /** Up is a server that replays another one's log, for as long as there is some. */
+  readonly isStandby?: boolean;
   /** Reading a backup's log takes longer than recovering from a crash. */
   readonly readyBoundMs?: number;
   /** Tests: what replaces the machine's own facts. */
@@ -110,7 +112,7 @@ export function createManagedPostgres(deps: ManagedDeps): ManagedPostgres {
     const socket = { socketDir: located.socketDir, port: settings.port };
     const url = socketUrl({ user: OWNER_ROLE, password: secrets.owner, database: DATABASE, ...socket });
     const adminUrl = socketUrl({ user: ADMIN_ROLE, password: secrets.admin, database: "postgres", ...socket });
-    await ensureDatabase(adminUrl, url, secrets.owner);
+    if (!deps.isStandby) await ensureDatabase(adminUrl, url, secrets.owner);
     return { ...running, url, adminUrl, place: located, binaries };
   }
 
@@ -168,7 +170,7 @@ export function createManagedPostgres(deps: ManagedDeps): ManagedPostgres {
     for (;;) {
       signal.throwIfAborted();
       const found = await findPostmaster(located.data);
-      if (found?.status === "ready") return found;
+      if (found?.status === (deps.isStandby ? "replaying" : "ready")) return found;
       // A start of an owld killed a moment ago may have won the data directory: then ours ended and its is adopted.
       if (!found) await failed?.();
       const nowMs = clock.monotonicMs();

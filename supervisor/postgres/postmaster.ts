@@ -18,7 +18,8 @@ export interface Postmaster {
   /** What it was started with; null for one started by hand. */
   readonly fingerprint: string | null;
   readonly startedAt: WallMs;
-  readonly status: "starting" | "ready" | "stopping";
+  /** `replaying`: another server's log, and nobody may connect. */
+  readonly status: "starting" | "replaying" | "ready" | "stopping";
 }
 
 interface StartPostmaster {
@@ -30,8 +31,7 @@ interface StartPostmaster {
   readonly fingerprint: string;
 }
 
-// A server that replays a backup's log is a `standby` to itself: nobody may connect yet.
-const STATUS = { starting: "starting", ready: "ready", standby: "starting", stopping: "stopping" } as const;
+const STATUS = { starting: "starting", ready: "ready", standby: "replaying", stopping: "stopping" } as const;
 
 /** The living server of this data directory, or null. A stale postmaster.pid (crash, reboot, recycled pid) is null. */
 export async function findPostmaster(data: string): Promise<Postmaster | null> {

@@ -29,7 +29,15 @@ interface StoredFacts {
   /** Which installation this is: a restored home is the same one. One value. */
   readonly installation: string;
   /** Where backups go, and under which name this home writes there. One value; a restore begins without it. */
-  readonly "backup directory": { readonly directory: string; readonly holder: string; readonly held: boolean };
+  readonly "backup directory": {
+    readonly directory: string;
+    readonly holder: string;
+    readonly held: boolean;
+    /** How often a standby had been promoted there when this home wrote last. */
+    readonly generation?: number;
+    /** A standby follows. */
+    readonly standby?: boolean;
+  };
   /** When the first one ended here, from which on a drill is due. One value. */
   readonly "first backup": number;
   /** One value. */

@@ -24,6 +24,8 @@ import type { Store } from "./store.ts";
 export const RESTORING = "restoring.json";
 /** Left by a restore until the jobs it holds are ended or requeued. */
 export const RESTORED = "restored.json";
+/** Of a home that follows another one, until it is promoted. */
+export const STANDBY = "standby.json";
 /** With less than this free nothing of ours can be begun. */
 const FULL_BYTES = 1024 * 1024;
 /** Longest name a socket of ours gets: a service's name, its number, `.sock`. */
@@ -35,6 +37,14 @@ export function makeHome(paths: HomePaths): void {
     throw new OwlError("home.restoring", `A restore into ${paths.home} was begun and is not finished.`, {
       next: "Run it again to its end: owlctl restore DIR",
     });
+  if (existsSync(join(paths.home, STANDBY)))
+    throw new OwlError(
+      "home.standby",
+      `${paths.home} is the home of a standby: it follows another Owl and runs nothing.`,
+      {
+        next: "Let it take over, when the other one is gone: owlctl standby promote",
+      },
+    );
   try {
     mkdirSync(paths.home, { recursive: true });
     for (const directory of [paths.run, paths.logs, paths.state])

@@ -16,6 +16,7 @@ import type { Supervisor } from "../loop.ts";
 import type { Notices } from "../observe/notices/watch.ts";
 import type { WearWatch } from "../observe/wear.ts";
 import type { DatabaseService, ProxySet } from "../ports.ts";
+import { refuseReplaced } from "../postgres/backups/fence.ts";
 import type { Backups } from "../postgres/backups/service.ts";
 import { startDatabase } from "../postgres/start.ts";
 import type { CertificateKeeper } from "../proxies/certificates/keeper.ts";
@@ -35,7 +36,7 @@ interface LifetimeParts {
   readonly definitions: Pick<Definitions, "stopped">;
   readonly proxies: ProxySet;
   readonly database: DatabaseService;
-  readonly backups: Pick<Backups, "settle" | "stop">;
+  readonly backups: Pick<Backups, "settle" | "stop" | "replaced">;
   readonly notices: Pick<Notices, "start" | "stop">;
   readonly wear: Pick<WearWatch, "start" | "stop">;
   readonly attendance: { start(): Promise<void>; stop(): Promise<void> };
@@ -68,6 +69,14 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
   // Heard by main through `broken`; without a listener it would end the process by itself.
   broken.promise.catch(() => undefined);
 
+  /** Another one runs the jobs: nothing of ours may end in its own time. */
+  function giveWay(why: unknown): void {
+    void supervisor.drainAll();
+    supervisor.killAll();
+    broken.reject(why);
+  }
+  void parts.backups.replaced.then(giveWay);
+
   async function bringUpDatabase(): Promise<void> {
     const say = (message: string) => void journal.write({ type: "database.progressed", message });
     const warn = (message: Sentence | null): void => {
@@ -76,6 +85,11 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
       if (message !== null) log.error(message(en));
     };
     const isAnyRunning = () => book.services().length > 0;
+    try {
+      await refuseReplaced(ground, config().backup);
+    } catch (error) {
+      return giveWay(error);
+    }
     try {
       await startDatabase({ clock, database, say, warn, isAnyRunning }, ends.signal);
       if (config().usesDatabase && !ends.signal.aborted) await surroundings.runOnce();

@@ -28,7 +28,8 @@ export async function upload(web: WebClient, file: Buffer): Promise<string> {
   return body.uploadId;
 }
 
-export async function loseMachine(owl: Installation): Promise<void> {
+/** All that runs of it, at once; its home stays. */
+export async function killMachine(owl: Installation): Promise<void> {
   await owl.killOwld();
   const pids = () => [...markedOf(owl.home).map(({ identity }) => identity.pid), ...postmastersOf(owl.home)];
   await poll(() => {
@@ -36,6 +37,10 @@ export async function loseMachine(owl: Installation): Promise<void> {
     for (const pid of left) process.kill(pid, "SIGKILL");
     return left.length === 0;
   });
+}
+
+export async function loseMachine(owl: Installation): Promise<void> {
+  await killMachine(owl);
   // PostgreSQL's children notice a little later, and write until then.
   await poll(() => {
     rmSync(owl.home, { recursive: true, force: true, maxRetries: 5 });
@@ -44,18 +49,22 @@ export async function loseMachine(owl: Installation): Promise<void> {
 }
 
 /** `owlctl` for that home, where nothing else needs to be any more. */
-export function owlctlIn(
-  owl: Installation,
-  ...args: string[]
+export const owlctlIn = (owl: Pick<Installation, "home">, ...args: string[]) => runIn(owl.home, "ctl/owlctl", args);
+
+/** A program of Owl's with that home, to its end. */
+export function runIn(
+  home: string,
+  program: string,
+  args: readonly string[] = [],
 ): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
   const env = {
     PATH: process.env.PATH ?? "",
-    OWL_HOME: owl.home,
-    OWL_CONFIG: join(owl.home, "owl.yaml"),
+    OWL_HOME: home,
+    OWL_CONFIG: join(home, "owl.yaml"),
     OWL_LANG: "en",
   };
   return new Promise((resolve) => {
-    execFile(join(ROOT, "ctl/owlctl"), args, { env, cwd: tmpdir() }, (error, out, err) =>
+    execFile(join(ROOT, program), args, { env, cwd: tmpdir() }, (error, out, err) =>
       resolve({ code: typeof error?.code === "number" ? error.code : error ? 128 : 0, out, err }),
     );
   });

@@ -56,6 +56,41 @@ export const backupWords = {
       "다른 쪽이 자리를 이어받았다면 이 Owl을 멈추고, 아니면 한쪽에 다른 backup.directory를 주십시오.",
     ],
   }),
+  replaced: (path: string) => ({
+    sentence: [
+      `A standby was promoted in this Owl's place, as ${path} says: it runs the jobs now, so this one runs nothing.`,
+      `${path}에 따르면 대기 서버가 이 Owl을 이어받았습니다. 작업은 그쪽이 실행하므로 이 Owl은 아무것도 실행하지 않습니다.`,
+    ],
+    next: [
+      "Use the other one. To make this machine its standby: move this home away, then owlctl standby follow",
+      "그쪽을 쓰십시오. 이 컴퓨터를 그 대기 서버로 만들려면: 이 홈을 옮긴 뒤 owlctl standby follow",
+    ],
+  }),
+  unsure: (path: string) => ({
+    sentence: [
+      `A standby follows this Owl, and ${path} cannot be read: it may have been promoted meanwhile.`,
+      `이 Owl을 따르는 대기 서버가 있는데 ${path}을(를) 읽을 수 없습니다. 그사이 이어받았을 수 있습니다.`,
+    ],
+    next: [
+      "Mount it and start again; if surely none was promoted, take backup.directory out of owl.yaml first.",
+      "마운트한 뒤 다시 시작하십시오. 이어받은 것이 확실히 없다면 owl.yaml에서 backup.directory를 빼고 시작하십시오.",
+    ],
+  }),
+  noStandby: (home: string) => ({
+    sentence: [`${home} is no standby's home.`, `${home}은(는) 대기 서버의 홈이 아닙니다.`],
+    next: ["Begin one in an empty home: owlctl standby follow DIR", "빈 홈에서 시작: owlctl standby follow DIR"],
+  }),
+  followed: (home: string) => ({
+    sentence: [`Another program works on ${home}.`, `다른 프로그램이 ${home}을(를) 쓰고 있습니다.`],
+    next: ["Stop it first: owlctl standby follow, or owld.", "먼저 멈추십시오: owlctl standby follow 또는 owld"],
+  }),
+  logEnds: (path: string) => ({
+    sentence: [
+      `The log in ${path} does not lead on from what this standby has.`,
+      `${path}의 로그가 이 대기 서버가 가진 것에서 이어지지 않습니다.`,
+    ],
+    next: ["It begins again from the newest backup.", "가장 새 백업에서 다시 시작합니다."],
+  }),
   markUnreadable: (path: string) => ({
     sentence: [
       `The mark owl-backup.json in ${path} cannot be read: it is damaged, or of a newer version of Owl.`,

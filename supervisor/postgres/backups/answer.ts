@@ -1,5 +1,5 @@
 // What owlctl asks of a backup directory, with or without a running owld: its list, a proof of one, a restore, a drill;
-// and of a stopped home's database: its upgrade.
+// of a stopped home's database: its upgrade; and of a standby.
 
 import { existsSync } from "node:fs";
 import { setPriority } from "node:os";
@@ -9,6 +9,7 @@ import { CODE_ROOT, loadConfig } from "../../../config/load.ts";
 import { locateConfigFile } from "../../../config/locate.ts";
 import { systemClock, systemRandom } from "../../../config/system-time.ts";
 import { Refusal } from "../../core/text/refusal.ts";
+import { textOf } from "../../core/text/text.ts";
 import { readMigrations } from "../migrate.ts";
 import { goBack, planUpgrade, upgrade } from "../upgrade/upgrade.ts";
 import { type BackupManifest, MANIFEST } from "./core/manifest.ts";
@@ -17,6 +18,7 @@ import { drill } from "./drill.ts";
 import { readPassphrase } from "./passphrase.ts";
 import { planRestore, type RestoreRequest, restore } from "./restore.ts";
 import { verifyBackup, verifyUploads } from "./restored-data.ts";
+import { follow, promote, standbyStatus } from "./standby.ts";
 
 interface Where {
   readonly language: Language;
@@ -30,7 +32,13 @@ type UpgradeQuestion = {
   readonly to: number | null;
 } & ({ readonly ask: "planUpgrade" } | { readonly ask: "upgrade" } | { readonly ask: "goBack" });
 
-export type Question = UpgradeQuestion | BackupQuestion;
+type StandbyQuestion = { readonly language: Language; readonly home: string } & (
+  | { readonly ask: "follow"; readonly directory: string; readonly passphraseFile: string | null }
+  | { readonly ask: "standby" }
+  | { readonly ask: "promote"; readonly configFile: string | null }
+);
+
+export type Question = UpgradeQuestion | StandbyQuestion | BackupQuestion;
 
 type BackupQuestion = Where &
   (
@@ -48,6 +56,13 @@ interface Asking {
 export async function answer(question: Question, asking: Asking): Promise<unknown> {
   if (question.ask === "planUpgrade" || question.ask === "upgrade" || question.ask === "goBack")
     return await answerUpgrade(question, asking);
+  if (question.ask === "standby") return await standbyStatus(question.home);
+  if (question.ask === "follow" || question.ask === "promote") {
+    const deps = await restoreDeps(asking);
+    const postgres = postgresConfig();
+    if (question.ask === "promote") return await promote({ ...question, postgres }, deps);
+    return await follow({ ...question, postgres }, { ...deps, text: textOf(question.language) });
+  }
   if (question.ask === "planRestore" || question.ask === "restore") {
     const request = { ...question, postgres: postgresConfig() };
     const deps = await restoreDeps(asking);

@@ -58,6 +58,10 @@ interface Claim {
   readonly installation: string;
   readonly holder: string;
   readonly held: boolean;
+  /** What the mark said when it was last seen to be ours. */
+  readonly generation?: number;
+  /** What the mark says, now and before each write. */
+  readonly seen?: (mark: Mark) => void;
   readonly passphrase: string | null;
   readonly nowMs: number;
   readonly disk?: Disk;
@@ -82,11 +86,11 @@ export async function openPlace(
 
 /** For writing: makes the mark in an empty directory, or takes it over after a restore. Throws when it is not ours to use. */
 export async function claimPlace(claim: Claim): Promise<OwnPlace> {
-  const { path, installation, holder, held, passphrase, nowMs, disk = systemDisk } = claim;
+  const { path, installation, holder, held, passphrase, nowMs, disk = systemDisk, seen } = claim;
   const names = await told(path, () => readdir(path));
   const mark = await readMark(path);
   const isEmpty = names.every((name) => name === "lost+found" || name.startsWith(".new-"));
-  const verdict = judgeMark({ mark, isEmpty, installation, holder, held });
+  const verdict = judgeMark({ mark, isEmpty, installation, holder, held, generation: claim.generation ?? 0 });
   if (verdict !== "make" && verdict !== "ours" && verdict !== "takeOver")
     throw new Refusal(`backup.${verdict}`, ({ refused }) => refused.backup[verdict](path));
   const made = mark ?? {
@@ -94,20 +98,23 @@ export async function claimPlace(claim: Claim): Promise<OwnPlace> {
     installation,
     holder,
     since: isoTime(nowMs),
+    generation: 0,
+    standby: false,
     encryption: seal(passphrase),
   };
   const key = keyOf(made, passphrase);
   const own = { ...made, holder };
-  if (verdict !== "ours")
-    await told(path, () => writeWhole(disk, path, [Buffer.from(`${JSON.stringify(own, null, 2)}\n`)], () => MARK));
+  if (verdict !== "ours") await writeMark(path, own, disk);
+  seen?.(own);
   for (const name of ["base", "wal", "uploads", OWN_RELEASES])
     await told(path, () => disk.makeDirectory(join(path, name)));
   const place = placeAt(path, key);
   const check = async (): Promise<void> => {
     const now = await readMark(path);
-    const state = judgeMark({ mark: now, isEmpty: false, installation, holder, held: true });
-    if (state === "ours") return;
-    const why = state === "foreign" || state === "taken" ? state : "unmounted";
+    const { generation } = own;
+    const state = judgeMark({ mark: now, isEmpty: false, installation, holder, held: true, generation });
+    if (now !== null && state === "ours") return seen?.(now);
+    const why = state === "foreign" || state === "taken" || state === "replaced" ? state : "unmounted";
     throw new Refusal(`backup.${why}`, ({ refused }) => refused.backup[why](path));
   };
   const put: OwnPlace["put"] = async (directory, plain, nameOf) => {
@@ -135,6 +142,17 @@ export async function claimPlace(claim: Claim): Promise<OwnPlace> {
       await told(path, () => disk.remove(join(path, ...parts)));
     },
   };
+}
+
+async function writeMark(path: string, mark: Mark, disk: Disk = systemDisk): Promise<void> {
+  await told(path, () => writeWhole(disk, path, [Buffer.from(`${JSON.stringify(mark, null, 2)}\n`)], () => MARK));
+}
+
+/** A standby's word in the mark: that it follows, or that it takes over, which whoever wrote here before then sees. */
+export async function markStandby(path: string, mark: Mark, change: "follows" | "promoted"): Promise<void> {
+  if (change === "promoted")
+    await writeMark(path, { ...mark, generation: mark.generation + 1, holder: "promoted", standby: false });
+  else if (!mark.standby) await writeMark(path, { ...mark, standby: true });
 }
 
 function placeAt(path: string, key: Key): BackupPlace {
@@ -174,7 +192,7 @@ function placeAt(path: string, key: Key): BackupPlace {
   };
 }
 
-async function readMark(path: string): Promise<Mark | null> {
+export async function readMark(path: string): Promise<Mark | null> {
   const text = await readFile(join(path, MARK), "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
     throw asTold(path, error);

@@ -15,6 +15,7 @@ export interface BackupTask {
   readonly installation: string;
   readonly holder: string;
   readonly held: boolean;
+  readonly generation: number;
   /** How often an older database was put in place. */
   readonly epoch: number;
   readonly version: string;
@@ -28,8 +29,8 @@ export interface Told {
 }
 
 export type BackupReport =
-  /** The directory is ours from now on. */
-  | { readonly kind: "held" }
+  /** The directory is ours from now on, or its mark says something new. */
+  | { readonly kind: "held"; readonly generation: number; readonly standby: boolean }
   /** Free on the directory's disk. */
   | { readonly kind: "space"; readonly freeBytes: number }
   | { readonly kind: "log"; readonly atMs: number; readonly lagMs: number }

@@ -47,6 +47,8 @@ export interface RestoreRequest {
   /** Where owl.yaml goes when none is there; null: it stays beside. */
   readonly configFile: string | null;
   readonly postgres: PostgresConfig;
+  /** What a home carries that may be begun again; absent: that of a restore. */
+  readonly mark?: string;
 }
 
 interface RestorePlan {
@@ -104,7 +106,7 @@ export async function planRestore(
   const uploads = (await place.uploads()).reduce((sum, { bytes }) => sum + bytes, 0);
   const log = chain.reduce((sum, { from, to }) => sum + Number(to - from), 0);
   const neededBytes = backup.postgres.bytes + log + uploads + SPARE_BYTES;
-  await refuseUsed(request.home);
+  await refuseUsed(request.home, request.mark ?? RESTORING);
   await refuseFull(request.home, neededBytes);
   const plan = {
     backup: backup.id,
@@ -119,34 +121,62 @@ export async function planRestore(
 }
 
 export async function restore(request: RestoreRequest, deps: RestoreDeps): Promise<Restored> {
-  const { clock, say, signal } = deps;
-  const startedMs = clock.monotonicMs();
-  const { place, backup, chain } = await planRestore(request, deps);
+  const startedMs = deps.clock.monotonicMs();
+  const planned = await planRestore(request, deps);
   const paths = homePaths(request.home);
-  const owner = await ownerOf(request.home);
+  await layDown(planned, paths, { ...deps, mark: RESTORING, endsAtDamage: request.atMs !== null });
+  const restored = await finish(request, deps, planned);
+  await rm(join(paths.home, RESTORING));
+  syncDirectory(paths.home);
+  return { ...restored, elapsedMs: Math.round(deps.clock.monotonicMs() - startedMs) };
+}
+
+/** Data and log of a backup into an empty home, which carries `mark` from before the first byte. */
+export async function layDown(
+  { place, backup, chain }: Pick<Planned, "place" | "backup" | "chain">,
+  paths: HomePaths,
+  how: Pick<RestoreDeps, "say" | "signal"> & { readonly mark: string; readonly endsAtDamage: boolean },
+): Promise<void> {
+  const { say, signal } = how;
+  const owner = await ownerOf(paths.home);
   await mkdir(paths.home, { recursive: true, mode: 0o711 });
   for (const path of [paths.postgres, paths.state, paths.logs, paths.run])
     await mkdir(path, { recursive: true, mode: 0o750 });
-  replaceFile(restoringMark(paths), `${JSON.stringify({ backup: backup.id })}\n`);
-  const files = JSON.parse((await storedText(place, backup, FILES.home)).toString("utf8")) as HomeFiles;
+  replaceFile(join(paths.home, how.mark), `${JSON.stringify({ backup: backup.id })}\n`);
+  const { secrets } = await homeFilesOf(place, backup);
   for (const name of SECRETS) {
-    const text = files.secrets[name];
+    const text = secrets[name];
     if (text !== undefined) replaceFile(join(paths.home, name), text);
   }
   const account = owner ?? (await chosenAccount());
-  const located = await preparePlace({ base: paths.postgres, account });
-  await rm(located.data, { recursive: true, force: true });
-  const restored = { place, backup, data: located.data, account, signal };
+  const { data } = await preparePlace({ base: paths.postgres, account });
+  await rm(data, { recursive: true, force: true });
+  const restored = { place, backup, data, account, signal };
   say("data");
   await writeData(restored);
   say("log");
   // Asked for a moment, what comes behind damage is not needed; asked for the last one, it is missed and said.
-  await writeLog(restored, chain, { endsAtDamage: request.atMs !== null });
-  await syncTree(located.data);
+  await writeLog(restored, chain, how);
+  await syncTree(data);
+}
+
+/** The log is replayed and ends; then what else belongs to the home. `backup`: whose state and files. */
+export async function finish(
+  request: RestoreRequest,
+  deps: RestoreDeps,
+  { place, backup }: Pick<Planned, "place" | "backup">,
+): Promise<Restored> {
+  const { clock, say, signal } = deps;
+  const startedMs = clock.monotonicMs();
+  const paths = homePaths(request.home);
+  const owner = await ownerOf(request.home);
+  const account = owner ?? (await chosenAccount());
+  const { data } = await preparePlace({ base: paths.postgres, account });
   say("replay");
-  const { until, counts, uploads } = await replay(request, deps, { place, backup, paths, data: located.data, account });
+  const { until, counts, uploads } = await replay(request, deps, { place, backup, paths, data, account });
   say("home");
   await restoreState(await storedText(place, backup, FILES.state), paths, request.beside);
+  const files = await homeFilesOf(place, backup);
   const own = { files: backup.ownReleases, records: files.ownReleases ?? [] };
   await restoreReleases(place, own, paths.ownReleases, signal);
   const config = await restoreConfig(files, request, paths);
@@ -156,13 +186,12 @@ export async function restore(request: RestoreRequest, deps: RestoreDeps): Promi
   );
   if (owner !== null) await giveTo(owner, paths);
   await syncTree(paths.home);
-  await rm(restoringMark(paths));
-  syncDirectory(paths.home);
   const elapsedMs = Math.round(clock.monotonicMs() - startedMs);
   return { backup: backup.id, home: request.home, until, counts, uploads, config, elapsedMs };
 }
 
-const restoringMark = ({ home }: HomePaths): string => join(home, RESTORING);
+const homeFilesOf = async (place: BackupPlace, backup: BackupManifest): Promise<HomeFiles> =>
+  JSON.parse((await storedText(place, backup, FILES.home)).toString("utf8")) as HomeFiles;
 
 /** The server replays the log, ends its recovery, tells what it holds, and is stopped again. */
 async function replay(
@@ -267,9 +296,9 @@ async function choose(place: BackupPlace, { directory, backup, atMs }: RestoreRe
   throw new Refusal("backup.noneBefore", ({ refused }) => refused.backup.noneBefore(at, oldest.endedAt));
 }
 
-async function refuseUsed(home: string): Promise<void> {
+async function refuseUsed(home: string, mark: string): Promise<void> {
   const paths = homePaths(home);
-  if (await isThere(restoringMark(paths))) return;
+  if (await isThere(join(home, mark))) return;
   for (const path of [paths.stateFile, paths.postgresData, join(paths.postgres, "place.json")])
     if (await isThere(path)) throw new Refusal("backup.homeInUse", ({ refused }) => refused.backup.homeInUse(home));
 }

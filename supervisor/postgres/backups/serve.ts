@@ -51,6 +51,7 @@ export async function serve({ task, clock, report }: Serving): Promise<void> {
   /** backup.command reads the directory. */
   let commanding = false;
   const tellUnread = createUnread(report);
+  let toldMark = "";
   let failures = 0;
   let last = { failures: 0, tryMs: null as number | null };
   while (!ended.signal.aborted) {
@@ -73,8 +74,12 @@ export async function serve({ task, clock, report }: Serving): Promise<void> {
       ...task,
       passphrase: await readPassphrase(task.backup.passphraseFile),
       nowMs: clock.now(),
+      seen({ generation, standby }) {
+        if (toldMark === `${generation} ${standby}`) return;
+        toldMark = `${generation} ${standby}`;
+        report({ kind: "held", generation, standby });
+      },
     });
-    report({ kind: "held" });
     await tellSpace(task.backup, report);
     await boundKeptLog(task.adminUrl);
     const replication = await openReplication(task.adminUrl);

@@ -38,6 +38,8 @@ export interface Backups {
   /** null: none are made. */
   status(): BackupStatus | null;
   space(): { readonly path: string; readonly freeBytes: number } | null;
+  /** Resolves with why when a standby was promoted in this home's place. */
+  readonly replaced: Promise<Refusal>;
   stop(): Promise<void>;
 }
 
@@ -53,7 +55,14 @@ export function createBackups(parts: BackupsParts): Backups {
   let runningFor = "";
   let stopping = false;
   const ended = new AbortController();
-  const standing = createBackupStanding(parts);
+  const replaced = Promise.withResolvers<Refusal>();
+  const standing = createBackupStanding({
+    ...parts,
+    replaced() {
+      const path = parts.config().backup?.directory ?? "";
+      replaced.resolve(new Refusal("backup.replaced", ({ refused }) => refused.backup.replaced(path)));
+    },
+  });
   const drills = createDrills({
     ...parts,
     mayRun: () => child !== null && !standing.isRunning(),
@@ -72,9 +81,21 @@ export function createBackups(parts: BackupsParts): Backups {
         ? known
         : { directory: backup.directory, holder: systemRandom.uuid(), held: false };
     keepFact(store, "backup directory", place);
-    const { holder, held } = place;
+    const { holder, held, generation = 0 } = place;
     const epoch = store.given(EPOCH);
-    return { backup, home, configFile: file, adminUrl, url, installation, holder, held, epoch, version: parts.version };
+    return {
+      backup,
+      home,
+      configFile: file,
+      adminUrl,
+      url,
+      installation,
+      holder,
+      held,
+      generation,
+      epoch,
+      version: parts.version,
+    };
   }
 
   function begin(task: BackupTask): void {
@@ -115,7 +136,7 @@ export function createBackups(parts: BackupsParts): Backups {
       if (adminUrl !== null) dropSlot(adminUrl).catch(ground.warned("the backup slot was not dropped"));
     }
     const task = wantedTask();
-    const wanted = task === null ? "" : JSON.stringify({ ...task, held: true });
+    const wanted = task === null ? "" : JSON.stringify({ ...task, held: true, generation: 0 });
     if (wanted === runningFor) return;
     runningFor = wanted;
     if (child !== null) {
@@ -136,6 +157,7 @@ export function createBackups(parts: BackupsParts): Backups {
     },
     status: standing.status,
     space: standing.space,
+    replaced: replaced.promise,
     async stop() {
       stopping = true;
       ended.abort();

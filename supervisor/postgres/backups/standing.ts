@@ -21,6 +21,8 @@ interface BackupStanding {
 export function createBackupStanding(parts: {
   readonly ground: Foundation;
   readonly config: () => Config;
+  /** A standby was promoted: this home is to run nothing more. */
+  readonly replaced: () => void;
 }): BackupStanding {
   const { store, journal, warnings, record, paths } = parts.ground;
   let running = false;
@@ -33,7 +35,8 @@ export function createBackupStanding(parts: {
   function hear(report: BackupReport): void {
     if (report.kind === "held") {
       const place = readFact(store, "backup directory");
-      if (place !== null && !place.held) keepFact(store, "backup directory", { ...place, held: true });
+      const { generation, standby } = report;
+      if (place !== null) keepFact(store, "backup directory", { ...place, held: true, generation, standby });
     } else if (report.kind === "space") ({ freeBytes } = report);
     else if (report.kind === "log") {
       logAtMs = report.atMs;
@@ -62,6 +65,7 @@ export function createBackupStanding(parts: {
       return;
     }
     problems.set(part, problem);
+    if (problem.code === "backup.replaced") parts.replaced();
     warnings.set(`backup ${part}`, (text) => (text.language === "ko" ? problem.ko : problem.en));
     const message = inOurs(problem);
     if (before?.code !== problem.code) journal.write({ type: "backup.failed", message, data: { code: problem.code } });

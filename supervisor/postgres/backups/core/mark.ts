@@ -12,6 +12,10 @@ const mark = z.object({
   /** The home that writes: a restored one takes over, and the one before it stops. */
   holder: z.string(),
   since: z.string(),
+  /** How often a standby was promoted: whoever wrote here under a lower number has been replaced, and runs nothing more. */
+  generation: z.number().default(0),
+  /** A standby follows: it may be promoted while whoever writes here cannot see it. */
+  standby: z.boolean().default(false),
   /** What a passphrase is stretched with, and what a right one opens. */
   encryption: z.object({ salt: z.string(), check: z.string() }).nullable(),
 });
@@ -27,19 +31,21 @@ export function parseMark(text: string): Mark | null {
   }
 }
 
-type Verdict = "make" | "ours" | "takeOver" | "foreign" | "taken" | "unmounted" | "notEmpty";
+type Verdict = "make" | "ours" | "takeOver" | "foreign" | "taken" | "replaced" | "unmounted" | "notEmpty";
 
-/** What a home may do with a directory. `held`: it has written there before. */
+/** What a home may do with a directory. `held`: it has written there before, under that `generation`. */
 export function judgeMark(facts: {
   readonly mark: Mark | null;
   readonly isEmpty: boolean;
   readonly installation: string;
   readonly holder: string;
   readonly held: boolean;
+  readonly generation: number;
 }): Verdict {
-  const { mark: found, isEmpty, installation, holder, held } = facts;
+  const { mark: found, isEmpty, installation, holder, held, generation } = facts;
   if (found === null) return held ? "unmounted" : isEmpty ? "make" : "notEmpty";
   if (found.installation !== installation) return "foreign";
+  if (held && found.generation > generation) return "replaced";
   if (found.holder === holder) return "ours";
   return held ? "taken" : "takeOver";
 }

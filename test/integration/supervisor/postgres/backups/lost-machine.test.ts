@@ -15,7 +15,7 @@ import {
   startInstallation,
 } from "../../../../support/installation.ts";
 import { ask } from "../../../../support/installation-facts.ts";
-import { loseMachine, owlctlIn, signedIn, upload } from "../../../../support/lost-machine.ts";
+import { killMachine, loseMachine, owlctlIn, runIn, signedIn, upload } from "../../../../support/lost-machine.ts";
 import { poll } from "../../../../support/poll.ts";
 import { wavBytes } from "../../../../support/recordings.ts";
 
@@ -108,6 +108,46 @@ test(
     expect((await owl.status()).backup?.drill).toMatchObject({ passed: true });
 
     expect((await found(owl.status, () => "no status")).warnings).toEqual([]);
+  },
+  BOUND_MS,
+);
+
+test(
+  "a standby follows, takes over with what was accepted last, and the Owl before it runs nothing more",
+  async () => {
+    const key = ["--passphrase-file", join(tmpdir(), `owl-passphrase-${process.pid}`)];
+    const standby = { home: mkdtempSync(join(tmpdir(), "owl-standby-")) };
+    try {
+      const following = owlctlIn(standby, "standby", "follow", directory, ...key);
+      const status = async () => {
+        const { code, out } = await owlctlIn(standby, "standby", "status", "--json");
+        return code === 0 ? (JSON.parse(out) as { readonly logUntil: string }) : null;
+      };
+      await found(status, () => "it does not follow");
+      const web = await client();
+      const asked = await web.ask("SELECT 6 * 7 AS answer");
+      expect(await web.ended(asked.turnId)).toMatchObject({ state: "answered" });
+      const [before] = await ask(metastoreUrl(owl.home), "SELECT count(*)::int AS turns FROM owl.turn");
+      await caughtUp();
+      await killMachine(owl);
+
+      const promoted = await owlctlIn(standby, "standby", "promote", "--json");
+      expect(promoted).toMatchObject({ code: 0 });
+      expect(JSON.parse(promoted.out)).toMatchObject({ counts: { turn: before?.turns }, config: { inPlace: true } });
+      expect(await following).toMatchObject({ code: 0 });
+      // Left by it, so that what its jobs were in the middle of is ended before anything runs there.
+      expect(readdirSync(standby.home)).toContain("restored.json");
+      expect(readdirSync(standby.home)).not.toContain("standby.json");
+
+      const again = await runIn(owl.home, "supervisor/owld");
+      expect([again.code, again.err]).toEqual([
+        1,
+        expect.stringContaining("A standby was promoted in this Owl's place"),
+      ]);
+      expect(readdirSync(join(owl.home, "postgres/data"))).not.toContain("postmaster.pid");
+    } finally {
+      rmSync(standby.home, { recursive: true, force: true });
+    }
   },
   BOUND_MS,
 );

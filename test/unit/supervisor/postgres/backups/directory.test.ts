@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { MARK } from "../../../../../supervisor/postgres/backups/core/mark.ts";
-import { claimPlace, openPlace } from "../../../../../supervisor/postgres/backups/directory.ts";
+import { claimPlace, markStandby, openPlace } from "../../../../../supervisor/postgres/backups/directory.ts";
 import { systemDisk } from "../../../../../supervisor/postgres/backups/disk.ts";
 
 let path: string;
@@ -43,6 +43,20 @@ test("a restored home takes over, and the one before it stops at its next write"
   await expect(before.putPiece(PIECE, [Buffer.from("abc")])).rejects.toEqual(refused("taken"));
   await expect(claim({ held: true })).rejects.toEqual(refused("taken"));
   await after.putPiece(PIECE, [Buffer.from("abc")]);
+});
+
+test("whoever wrote before a standby was promoted is replaced; the promoted home writes on", async () => {
+  const seen: boolean[] = [];
+  const before = await claim({ seen: ({ standby }) => void seen.push(standby) });
+  await markStandby(path, (await openPlace(path, null)).mark, "follows");
+  await before.putPiece(PIECE, [Buffer.from("abc")]);
+  expect(seen).toEqual([false, true]);
+  await markStandby(path, (await openPlace(path, null)).mark, "promoted");
+  await expect(before.putPiece(PIECE, [Buffer.from("abc")])).rejects.toEqual(refused("replaced"));
+  await expect(claim({ held: true })).rejects.toEqual(refused("replaced"));
+  const after = await claim({ holder: "standby" });
+  await after.putPiece(PIECE, [Buffer.from("abc")]);
+  await (await claim({ holder: "standby", held: true, generation: 1 })).check();
 });
 
 test("an unmounted mount point is never written into, at a start or in the middle", async () => {
