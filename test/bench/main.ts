@@ -10,6 +10,7 @@ import { graphileBench } from "./peers/graphile-worker.ts";
 import { pm2Bench } from "./peers/pm2.ts";
 import { benchProxy } from "./proxy/run.ts";
 import { approvalsBench } from "./rows/approvals.ts";
+import { backupBench } from "./rows/backup.ts";
 import { instancesBench } from "./rows/instances.ts";
 import { leakBench } from "./rows/leak.ts";
 import { longRestartBench } from "./rows/long-restart.ts";
@@ -29,6 +30,7 @@ const BENCHES: readonly Bench[] = [
   longRestartBench,
   resumeBench,
   approvalsBench,
+  backupBench,
   rolloversBench,
   streamsBench,
   leakBench,
