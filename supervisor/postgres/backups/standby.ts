@@ -31,7 +31,7 @@ const FENCE_MS = 10_000;
 /** How long a follower has to end before a promotion. */
 const END_MS = 60_000;
 
-export type FollowRequest = Pick<RestoreRequest, "directory" | "home" | "passphraseFile" | "postgres">;
+type FollowRequest = Pick<RestoreRequest, "directory" | "home" | "passphraseFile" | "postgres">;
 
 interface StandbyRecord extends Pick<FollowRequest, "directory" | "passphraseFile"> {
   readonly backup: string;

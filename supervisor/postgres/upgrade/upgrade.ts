@@ -37,14 +37,14 @@ const SPARE_BYTES = 256 * 2 ** 20;
 const FIXED_S = 20;
 const BYTES_PER_S = { pg_upgrade: 100 * 2 ** 20, dump: 10 * 2 ** 20 };
 
-export interface UpgradeRequest {
+interface UpgradeRequest {
   readonly home: string;
   /** The major version, or null: the newest there is. */
   readonly to: number | null;
   readonly postgres: PostgresConfig;
 }
 
-export interface UpgradeDeps {
+interface UpgradeDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly path: string;
@@ -69,7 +69,7 @@ interface Planned extends Choice {
   readonly data: string;
 }
 
-export interface Upgraded extends UpgradePlan {
+interface Upgraded extends UpgradePlan {
   readonly elapsedMs: number;
 }
 
