@@ -1,5 +1,6 @@
 // owld: reads what it was given, takes its home, runs, and turns every end into an exit code and at most two sentences.
-// Exit codes: 0 orderly stop; 75 start me again (daemon-reexec); 78 configuration; 2 wrong use; 1 anything else.
+// Exit codes: 0 orderly stop; 75 start me again (daemon-reexec); 78 not before a person changed something: configuration,
+// or a standby took over; 2 wrong use; 1 anything else.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -108,7 +109,8 @@ function explain(caught: unknown): number {
   if (!(error instanceof OwlError)) process.stderr.write(`owld: ${error.stack ?? error.message}\n`);
   else process.stderr.write(`owld: ${error.message}\n${error.next === undefined ? "" : `${error.next}\n`}`);
   const code = error instanceof OwlError ? error.code : "";
-  return code === "config.invalid" ? EXIT.config : code === "usage" ? EXIT.usage : EXIT.failed;
+  if (code === "config.invalid" || code === "backup.replaced") return EXIT.config;
+  return code === "usage" ? EXIT.usage : EXIT.failed;
 }
 
 process.exit(await run().catch(explain));

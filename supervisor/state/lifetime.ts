@@ -69,13 +69,18 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
   // Heard by main through `broken`; without a listener it would end the process by itself.
   broken.promise.catch(() => undefined);
 
-  /** Another one runs the jobs: nothing of ours may end in its own time. */
-  function giveWay(why: unknown): void {
-    void supervisor.drainAll();
+  /** Nothing of ours may end in its own time. */
+  async function endNow(): Promise<void> {
+    const gone = supervisor.drainAll();
     supervisor.killAll();
-    broken.reject(why);
+    await gone;
   }
-  void parts.backups.replaced.then(giveWay);
+
+  // Another Owl runs the jobs.
+  void parts.backups.replaced.then((why) => {
+    void endNow();
+    broken.reject(why);
+  });
 
   async function bringUpDatabase(): Promise<void> {
     const say = (message: string) => void journal.write({ type: "database.progressed", message });
@@ -85,11 +90,6 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
       if (message !== null) log.error(message(en));
     };
     const isAnyRunning = () => book.services().length > 0;
-    try {
-      await refuseReplaced(ground, config().backup);
-    } catch (error) {
-      return giveWay(error);
-    }
     try {
       await startDatabase({ clock, database, say, warn, isAnyRunning }, ends.signal);
       if (config().usesDatabase && !ends.signal.aborted) await surroundings.runOnce();
@@ -107,9 +107,7 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
       await proxies.settled();
     } catch (error) {
       await proxies.closeDoor();
-      const gone = supervisor.drainAll();
-      supervisor.killAll();
-      await gone;
+      await endNow();
       throw error;
     }
     door.opening = false;
@@ -132,6 +130,15 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
       const adopting = { ...ground, instances, timed, config: config(), proxyStop: proxyStop(config().proxy) };
       const { adopted, strays } = adoptInstances(adopting);
       if (strays.length > 0) warnings.set("strays", describeStrays(strays));
+      try {
+        await refuseReplaced(ground, config().backup);
+      } catch (error) {
+        if (adopted > 0) {
+          await supervisor.start();
+          await endNow();
+        }
+        throw error;
+      }
       door.opening = adopted === 0 && !parts.isSupervised;
       await supervisor.start();
       if (door.opening) await open();

@@ -47,10 +47,13 @@ export async function runLosses(seed: number, count: number, interrupted: AbortS
       `loss ${loss.seed}: ${accepted} accepted, RPO ${rpoMs} ms, restore ${restoreMs} ms, RTO ${rtoMs} ms, ${broken.length === 0 ? "whole" : broken.join("; ")}\n`,
     );
   }
-  const worst = (of: (loss: Loss) => number): number => Math.max(0, ...losses.map(of));
+  const figures = (of: (loss: Loss) => number): string => {
+    const sorted = losses.map(of).sort((a, b) => a - b);
+    return `median ${sorted[Math.floor(sorted.length / 2)] ?? 0} ms, worst ${sorted.at(-1) ?? 0} ms`;
+  };
   const broken = losses.filter((loss) => loss.broken.length > 0).length;
   process.stdout.write(
-    `${losses.length} losses, ${broken} broken; worst RPO ${worst(({ rpoMs }) => rpoMs)} ms, worst RTO ${worst(({ rtoMs }) => rtoMs)} ms\n`,
+    `${losses.length} losses, ${broken} broken; RPO ${figures(({ rpoMs }) => rpoMs)}; RTO ${figures(({ rtoMs }) => rtoMs)}\n`,
   );
   return broken === 0 ? 0 : 1;
 }

@@ -2,7 +2,7 @@
 // there it comes up with every turn and every upload, and runs nothing twice.
 
 import { createHash } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -117,6 +117,7 @@ test(
   async () => {
     const key = ["--passphrase-file", join(tmpdir(), `owl-passphrase-${process.pid}`)];
     const standby = { home: mkdtempSync(join(tmpdir(), "owl-standby-")) };
+    chmodSync(standby.home, 0o755);
     try {
       const following = owlctlIn(standby, "standby", "follow", directory, ...key);
       const status = async () => {
@@ -141,7 +142,7 @@ test(
 
       const again = await runIn(owl.home, "supervisor/owld");
       expect([again.code, again.err]).toEqual([
-        1,
+        78,
         expect.stringContaining("A standby was promoted in this Owl's place"),
       ]);
       expect(postmastersOf(owl.home)).toEqual([]);
