@@ -1,4 +1,4 @@
-// A conversation's name by its model: one short call, without tools.
+// A conversation's name by its model: one short call, without tools, as one more message of the conversation.
 
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { streamText } from "ai";
@@ -10,6 +10,7 @@ const MOST_TOKENS = 500;
 /** null: it said nothing that is a name. Throws what the endpoint fails with, or the signal's reason. */
 export async function askTitle(
   model: ModelConfig,
+  chat: { readonly question: string; readonly answer: string },
   asked: string,
   signal: AbortSignal,
 ): Promise<{ readonly title: string | null; readonly tokens: { readonly input: number; readonly output: number } }> {
@@ -21,7 +22,11 @@ export async function askTitle(
   });
   const result = streamText({
     model: provider(model.name),
-    messages: [{ role: "user", content: asked }],
+    messages: [
+      { role: "user", content: chat.question },
+      { role: "assistant", content: chat.answer },
+      { role: "user", content: asked },
+    ],
     maxOutputTokens: MOST_TOKENS,
     maxRetries: 0,
     abortSignal: signal,

@@ -40,8 +40,12 @@ export function createTitles({ db, clock, log, text }: TitlesDeps): Titles {
     const leave = clock.after(LONGEST_MS, () => over.abort(new Error("The model took too long for a title.")));
     try {
       const { askTitle } = await import("../../model/title.ts");
-      const asked = `${text("model.title")}\n\n"""\n${chat.question}\n\n${chat.answer}\n"""`;
-      const { title, tokens } = await askTitle(model, asked, AbortSignal.any([over.signal, stopping.signal]));
+      const { title, tokens } = await askTitle(
+        model,
+        chat,
+        text("model.title"),
+        AbortSignal.any([over.signal, stopping.signal]),
+      );
       if (model.price !== undefined && tokens.input + tokens.output > 0) {
         const used = { inputTokens: tokens.input, outputTokens: tokens.output, cost: costOf(tokens, model.price) };
         await addSpending(db, chat.accountId, used);
