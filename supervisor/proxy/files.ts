@@ -4,9 +4,10 @@
 // then turns out to lie; a file is open no longer than its answer.
 
 import { once } from "node:events";
-import { chmodSync, readlinkSync, rmSync } from "node:fs";
+import { chmodSync, constants, readlinkSync, rmSync } from "node:fs";
 import { type FileHandle, open, realpath } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { pipeline } from "node:stream/promises";
 import { asError } from "../../config/errors.ts";
 import type { ProxyRoute, ProxyUpstream, RoutingTable } from "../../config/proxy-feed.ts";
 import { type Coding, chooseCoding } from "./core/compression.ts";
@@ -108,12 +109,8 @@ export async function createFiles(socket: string, log: Log): Promise<Files> {
         response.end();
         return;
       }
-      const body = handle.createReadStream({ start, end, autoClose: false });
-      // A file that shrinks meanwhile cannot be whole any more: the client is to see that.
-      body.on("error", (error) => response.destroy(error));
-      response.on("close", () => body.destroy());
-      body.pipe(response);
-      await once(response, "close");
+      // A client that left needs nothing more; one whose file shrank meanwhile sees its answer break off.
+      await pipeline(handle.createReadStream({ start, end, autoClose: false }), response).catch(() => undefined);
     } finally {
       await Promise.all([close(plain), ...[...opened.values()].map(close)]);
     }
@@ -155,7 +152,8 @@ export async function createFiles(socket: string, log: Log): Promise<Files> {
 async function openBelow(root: string, file: string): Promise<FileHandle | "directory" | null> {
   let handle: FileHandle;
   try {
-    handle = await open(`${root}/${file}`, "r");
+    // What is no file at all, a pipe without a writer for one, must not keep us waiting.
+    handle = await open(`${root}/${file}`, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch {
     return null;
   }

@@ -1,5 +1,6 @@
 // Directories served by the proxy itself: over a real proxy, with clients that ask in every way.
 
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,6 +28,7 @@ beforeAll(async () => {
   symlinkSync("../secret.txt", join(now, "out.txt"));
   symlinkSync("..", join(now, "up"));
   symlinkSync("app.js", join(now, "in.js"));
+  execFileSync("mkfifo", [join(now, "pipe.txt")]);
   rig = await startRig();
   await rig.addUpstream("a", (socket) =>
     onRequests(socket, () => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup")),
@@ -96,7 +98,15 @@ test("directories have their index.html, and their links begin in them", async (
 });
 
 test("what lies elsewhere is not served, whatever leads there", async () => {
-  for (const path of ["/out.txt", "/up/secret.txt", "/..%2fsecret.txt", "/none.txt", "/.hidden", "/app.js/"])
+  for (const path of [
+    "/out.txt",
+    "/up/secret.txt",
+    "/..%2fsecret.txt",
+    "/none.txt",
+    "/.hidden",
+    "/app.js/",
+    "/pipe.txt",
+  ])
     expect([path, (await ask(`/assets${path}`)).status]).toEqual([path, 404]);
   expect((await ask("/assets/in.js")).status).toBe(200);
   expect(await (await ask("/assets/new.js")).text()).toBe("new");
