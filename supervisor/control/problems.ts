@@ -16,6 +16,10 @@ const STATUS: Readonly<Record<string, number>> = {
   "preflight.failed": 409,
   "service.stopped": 409,
   "rollout.ended": 409,
+  "backup.off": 409,
+  "backup.notNow": 409,
+  "notify.off": 409,
+  "notify.failed": 502,
   "supervisor.stopping": 503,
   "app.unavailable": 503,
   "disk.full": 507,
@@ -55,7 +59,7 @@ export function toProblem(caught: unknown, text: Text): Problem {
 
 /** True for what is worth a line in owld's log: not a refusal of the caller's doing. */
 export function isOurFault(problem: Problem): boolean {
-  return problem.status >= 500 && problem.code !== "app.unavailable" && problem.code !== "supervisor.stopping";
+  return problem.status === 500 || problem.status === 507;
 }
 
 const TITLES: Readonly<Record<number, string>> = {
@@ -66,6 +70,7 @@ const TITLES: Readonly<Record<number, string>> = {
   413: "Too large",
   422: "Invalid",
   500: "Failed",
+  502: "Not taken",
   503: "Not now",
   507: "Disk full",
 };

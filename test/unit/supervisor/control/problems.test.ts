@@ -10,6 +10,9 @@ test.each([
   ["release.invalid", 422],
   ["request.invalid", 400],
   ["disk.full", 507],
+  ["backup.off", 409],
+  ["notify.off", 409],
+  ["notify.failed", 502],
   ["supervisor.stopping", 503],
   ["spawn.failed", 500],
 ])("%s is a %i", (code, status) => {
