@@ -144,7 +144,7 @@ async function writeCompressed(path: string, content: Buffer): Promise<number> {
   const zipped = await promisify(gzip)(content, { level: 9 });
   await replaceFile(`${path}.br`, brotli);
   await replaceFile(`${path}.gz`, zipped);
-  return zipped.length;
+  return brotli.length;
 }
 
 /** Two builds at once must not tear a file: written beside it, then renamed. */

@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-test("the first load is at most 120 KB compressed, and the pages opened later are not in it", () => {
+test("the first load is at most 120 KB as brotli, and the pages opened later are not in it", () => {
   const sizes = [...manifest.first, manifest.style].map((name) => manifest.files[name] ?? Number.NaN);
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(120_000);
   const later = Object.keys(manifest.files).filter((name) => /^(admin|recordings|batches|playbooks)-page-/.test(name));
