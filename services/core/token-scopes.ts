@@ -23,6 +23,8 @@ const ROUTES: Readonly<Record<TokenScope, readonly string[]>> = {
     "GET /api/turns/:id/events",
     "GET /api/turns/:id/steps",
     "GET /api/attachments/:id",
+    "GET /api/assistants",
+    "GET /api/assistants/:id",
   ],
   "chat:write": [
     "POST /api/conversations",
@@ -32,6 +34,9 @@ const ROUTES: Readonly<Record<TokenScope, readonly string[]>> = {
     "POST /api/turns/:id/stop",
     "POST /api/attachments",
     "DELETE /api/attachments/:id",
+    "POST /api/assistants",
+    "PUT /api/assistants/:id",
+    "DELETE /api/assistants/:id",
   ],
   "recordings:read": [
     "GET /api/transcriptions",

@@ -9,6 +9,8 @@ export interface ConversationRow {
   readonly title: string;
   /** The model it chose; null: the usual one. */
   readonly model: string | null;
+  /** The assistant it chose, while there is one. */
+  readonly assistant: { readonly id: string; readonly name: string; readonly model: string | null } | null;
   readonly pinnedAt: Date | null;
   readonly archivedAt: Date | null;
   readonly createdAt: Date;
@@ -22,12 +24,20 @@ export interface ConversationListRow extends ConversationRow {
   readonly cursor: string;
 }
 
-const COLUMNS = `c.id, c.title, c.model, c.pinned_at AS "pinnedAt", c.archived_at AS "archivedAt",
+const COLUMNS = `c.id, c.title, c.model,
+  (SELECT jsonb_build_object('id', s.id, 'name', s.name, 'model', s.model) FROM owl.assistant s
+    WHERE s.id = c.assistant_id AND (s.account_id = c.account_id OR s.shared)) AS assistant,
+  c.pinned_at AS "pinnedAt", c.archived_at AS "archivedAt",
   c.created_at AS "createdAt", c.updated_at AS "updatedAt"`;
 
-export async function findConversation(sql: Sql, id: string, accountId: string): Promise<ConversationRow | null> {
-  const { rows } = await sql.query<ConversationRow>(
-    `SELECT ${COLUMNS} FROM owl.conversation c WHERE c.id = $1 AND c.account_id = $2 AND c.deleted_at IS NULL`,
+/** With what the model is told in it alone; null: nothing. */
+export async function findConversation(
+  sql: Sql,
+  id: string,
+  accountId: string,
+): Promise<(ConversationRow & { readonly instructions: string | null }) | null> {
+  const { rows } = await sql.query<ConversationRow & { readonly instructions: string | null }>(
+    `SELECT ${COLUMNS}, c.instructions FROM owl.conversation c WHERE c.id = $1 AND c.account_id = $2 AND c.deleted_at IS NULL`,
     [id, accountId],
   );
   return rows[0] ?? null;
@@ -35,11 +45,26 @@ export async function findConversation(sql: Sql, id: string, accountId: string):
 
 export async function insertConversation(
   sql: Sql,
-  conversation: { id: string; accountId: string; title: string; model?: string | null },
+  conversation: {
+    readonly id: string;
+    readonly accountId: string;
+    readonly title: string;
+    readonly model?: string | null;
+    readonly assistantId?: string | null;
+    readonly instructions?: string | null;
+  },
 ): Promise<ConversationRow> {
   const { rows } = await sql.query<ConversationRow>(
-    `INSERT INTO owl.conversation AS c (id, account_id, title, model) VALUES ($1, $2, $3, $4) RETURNING ${COLUMNS}`,
-    [conversation.id, conversation.accountId, conversation.title, conversation.model ?? null],
+    `INSERT INTO owl.conversation AS c (id, account_id, title, model, assistant_id, instructions)
+     VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${COLUMNS}`,
+    [
+      conversation.id,
+      conversation.accountId,
+      conversation.title,
+      conversation.model ?? null,
+      conversation.assistantId ?? null,
+      conversation.instructions ?? null,
+    ],
   );
   return rows[0] as ConversationRow;
 }
@@ -77,6 +102,9 @@ interface ConversationChange {
   readonly pinned?: boolean;
   readonly archived?: boolean;
   readonly model?: string | null;
+  readonly assistantId?: string | null;
+  /** "": none. */
+  readonly instructions?: string;
   /** A turn of it that is to be shown. */
   readonly shows?: string;
 }
@@ -94,7 +122,9 @@ export async function changeConversation(
        pinned_at = CASE WHEN $4::boolean IS NULL THEN pinned_at WHEN $4 THEN coalesce(pinned_at, clock_timestamp()) END,
        archived_at = CASE WHEN $5::boolean IS NULL THEN archived_at WHEN $5 THEN coalesce(archived_at, clock_timestamp()) END,
        leaf_id = CASE WHEN $6::uuid IS NULL THEN leaf_id ELSE owl.turn_leaf($1, $6) END,
-       model = CASE WHEN $7 THEN $8 ELSE model END
+       model = CASE WHEN $7 THEN $8 ELSE model END,
+       assistant_id = CASE WHEN $9 THEN $10 ELSE assistant_id END,
+       instructions = CASE WHEN $11::text IS NULL THEN instructions ELSE nullif($11, '') END
      WHERE c.id = $1 AND c.account_id = $2 AND c.deleted_at IS NULL
        AND ($6::uuid IS NULL OR EXISTS (SELECT 1 FROM owl.turn t WHERE t.id = $6 AND t.conversation_id = $1))
      RETURNING ${COLUMNS}`,
@@ -107,6 +137,9 @@ export async function changeConversation(
       change.shows ?? null,
       change.model !== undefined,
       change.model ?? null,
+      change.assistantId !== undefined,
+      change.assistantId ?? null,
+      change.instructions ?? null,
     ],
   );
   if (rows[0]) await tellChanged(sql, id);

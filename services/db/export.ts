@@ -18,12 +18,19 @@ const EXPORTED = {
   conversations: {
     from: "owl.conversation x WHERE x.account_id = $1 AND x.deleted_at IS NULL",
     at: "x.updated_at",
-    columns: "x.id, x.title, x.model, x.pinned_at, x.archived_at, x.created_at, x.updated_at",
+    columns: `x.id, x.title, x.model, x.assistant_id, x.instructions, x.pinned_at, x.archived_at, x.created_at,
+      x.updated_at`,
   },
   shares: {
     from: "owl.share x WHERE x.account_id = $1",
     at: "x.created_at",
     columns: "x.id, x.conversation_id, x.for_anyone, x.created_at, x.expires_at",
+  },
+  assistants: {
+    from: "owl.assistant x WHERE x.account_id = $1",
+    at: "x.created_at",
+    columns: `x.id, x.name, x.instructions, x.model, x.temperature, x.tools, x.data_sources, x.starters, x.shared,
+      x.created_at, x.updated_at`,
   },
   transcriptions: {
     from: "owl.transcription x WHERE x.account_id = $1",

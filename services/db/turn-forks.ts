@@ -6,7 +6,8 @@ import { failure } from "../core/wire/errors.ts";
 import { insertConversation } from "./conversations.ts";
 import type { Sql } from "./pool.ts";
 import type { JobQueue } from "./queue.ts";
-import { acceptTurn, HISTORY_TURNS } from "./turns.ts";
+import { HISTORY_TURNS } from "./turn-to-answer.ts";
+import { acceptTurn } from "./turns.ts";
 
 interface Fork {
   /** The turn and the step it is asked again from. */
@@ -21,14 +22,23 @@ interface Fork {
   readonly most: number;
 }
 
+interface ForkedTurn {
+  readonly text: string;
+  readonly title: string;
+  readonly model: string | null;
+  readonly assistantId: string | null;
+  readonly instructions: string | null;
+  readonly hasEnded: boolean;
+}
+
 /** Throws `turn.notFound`, `turn.running`; "full": the account has `most` in line. `sql` is a transaction. */
 export async function forkTurn(
   sql: Sql,
   queue: Pick<JobQueue, "enqueueWithin">,
   fork: Fork,
 ): Promise<"accepted" | "full"> {
-  const { rows } = await sql.query<{ text: string; title: string; model: string | null; hasEnded: boolean }>(
-    `SELECT t.text, c.title, t.model, t.ended_at IS NOT NULL AS "hasEnded"
+  const { rows } = await sql.query<ForkedTurn>(
+    `SELECT t.text, c.title, t.model, c.assistant_id AS "assistantId", c.instructions, t.ended_at IS NOT NULL AS "hasEnded"
        FROM owl.turn t JOIN owl.conversation c ON c.id = t.conversation_id AND c.deleted_at IS NULL
       WHERE t.id = $1 AND t.account_id = $2`,
     [fork.of, fork.accountId],
@@ -37,7 +47,7 @@ export async function forkTurn(
   if (source === undefined) throw failure("turn.notFound");
   if (!source.hasEnded) throw failure("turn.running");
   const { conversationId, accountId, id } = fork;
-  await insertConversation(sql, { id: conversationId, accountId, title: source.title, model: source.model });
+  await insertConversation(sql, { ...source, id: conversationId, accountId });
   await sql.query(COPY_HISTORY, [fork.of, conversationId]);
   const steps = await sql.query<{ one: number }>(`SELECT 1 AS one ${KEPT_STEPS} LIMIT 1`, [fork.of, fork.n]);
   const begun = steps.rows.length > 0;

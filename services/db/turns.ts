@@ -1,7 +1,6 @@
 // Turns: one statement, one function. Invariant: an ending is one UPDATE guarded by state (and attempt, for a worker),
 // its row count is the answer; the answer's text is always that of the stored deltas, byte for byte.
 
-import type { Role } from "../core/approval.ts";
 import { jobKindRow } from "../core/job-kinds.ts";
 import type { TurnCause, TurnEndState, TurnState } from "../core/turn.ts";
 import type { AttachmentRow } from "./attachments.ts";
@@ -351,34 +350,4 @@ export async function findTold(sql: Sql, id: string): Promise<ToldSoFar> {
     [id],
   );
   return rows[0] ?? { text: "", seq: 0, ends: [] };
-}
-
-export const HISTORY_TURNS = 30;
-
-interface TurnToAnswer {
-  readonly accountId: string;
-  readonly role: Role;
-  readonly text: string;
-  /** The model that was chosen; null: the usual one. */
-  readonly model: string | null;
-  /** The turns it follows, oldest first, at most HISTORY_TURNS. */
-  readonly history: readonly { readonly text: string; readonly answer: string | null }[];
-  /** Files are attached in its conversation (attachments.ts reads them). */
-  readonly hasFiles: boolean;
-}
-
-/** What a responder needs of a turn; null when it is not there. */
-export async function findTurnToAnswer(sql: Sql, id: string): Promise<TurnToAnswer | null> {
-  const { rows } = await sql.query<TurnToAnswer>(
-    `SELECT t.account_id AS "accountId", t.text, t.model,
-            (SELECT a.role FROM owl.account a WHERE a.id = t.account_id) AS role,
-            coalesce((SELECT jsonb_agg(jsonb_build_object('text', h.text, 'answer', h.answer) ORDER BY w.n DESC)
-                        FROM owl.turn_path(owl.turn_parent(t.id), ${HISTORY_TURNS}) w
-                        JOIN owl.turn h ON h.id = w.id AND h.ended_at IS NOT NULL), '[]'::jsonb) AS history,
-            EXISTS (SELECT 1 FROM owl.turn o JOIN owl.attachment a ON a.turn_id = o.id
-                     WHERE o.conversation_id = t.conversation_id) AS "hasFiles"
-       FROM owl.turn t WHERE t.id = $1`,
-    [id],
-  );
-  return rows[0] ?? null;
 }

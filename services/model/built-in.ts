@@ -13,6 +13,8 @@ import type { Answering, Question, Responder } from "./responder.ts";
 export const builtInResponder: Responder = async (question, answering) => {
   const { words } = answering;
   answering.text(`${words("builtIn.name")}\n\n`);
+  const { assistant = null } = question;
+  if (assistant !== null) answering.text(`${words("builtIn.assistant", { name: assistant.name })}\n\n`);
   const intent = readIntent(question.text, question.sources);
   const own = question.files.filter((file) => !file.isEarlier);
   // A question that asks nothing else is about its files, or about those of before.

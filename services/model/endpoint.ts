@@ -21,7 +21,7 @@ import type { Tool } from "../tools/tool.ts";
 import { isTooLong, modelError } from "./failures.ts";
 import { journalledModel } from "./journalled.ts";
 import { type Mended, mendedFetch } from "./mended-answer.ts";
-import { messagesOf, SHORT, stepMessages, USUAL } from "./messages.ts";
+import { instructionsOf, messagesOf, SHORT, stepMessages, USUAL } from "./messages.ts";
 import type { Answering, Question, Responder } from "./responder.ts";
 import { watchSilence } from "./silence.ts";
 
@@ -138,9 +138,11 @@ async function takeStep(
     readonly text: (delta: string) => void;
   },
 ): Promise<Step> {
+  const temperature = question.assistant?.temperature ?? undefined;
   const result = streamText({
     model: chat,
-    instructions: answering.words("model.instructions", { sources: question.sources.join(", ") }),
+    instructions: instructionsOf(question, answering.words),
+    ...(temperature === undefined ? {} : { temperature }),
     messages: step.messages,
     ...(step.isLast ? {} : { tools: toolsOf(question, answering, signal) }),
     stopWhen: isStepCount(1),

@@ -4,6 +4,7 @@
 
 import type { ModelMessage } from "ai";
 import { questionWithFiles } from "../core/attached-files.ts";
+import type { Text } from "../text/text.ts";
 import type { Question } from "./responder.ts";
 
 interface Measure {
@@ -17,6 +18,13 @@ interface Measure {
 
 export const USUAL: Measure = { turns: 20, turnCharacters: 60_000, fileCharacters: null, outputCharacters: null };
 export const SHORT: Measure = { turns: 1, turnCharacters: 2_000, fileCharacters: 6_000, outputCharacters: 2_000 };
+
+/** What the model is told before everything: ours, then everyone's, the account's, the chat's, the assistant's. */
+export function instructionsOf({ sources, instructions = [], assistant = null }: Question, words: Text): string {
+  const ours = words("model.instructions", { sources: sources.join(", ") });
+  const who = assistant === null ? [] : [words("model.assistant", { name: assistant.name }), assistant.instructions];
+  return [ours, ...instructions, ...who].filter((text) => text.trim() !== "").join("\n\n");
+}
 
 /** The question after the conversation's earlier turns. */
 export function messagesOf(question: Question, measure: Measure): ModelMessage[] {

@@ -1,6 +1,7 @@
 // What answers a question: the model of an endpoint, or the built-in responder. Both use the same tools.
 
 import type { Clock } from "../../config/time.ts";
+import type { Assistant } from "../core/assistant.ts";
 import type { AttachedFile } from "../core/attached-files.ts";
 import type { Text } from "../text/text.ts";
 import type { Tool, ToolOutput } from "../tools/tool.ts";
@@ -14,6 +15,10 @@ export interface Question {
   /** Names of the data sources, the default one first. */
   readonly sources: readonly string[];
   readonly tools: readonly Tool[];
+  /** Of everyone, of the account, of the chat; absent: none. */
+  readonly instructions?: readonly string[];
+  /** Who is asked; null: nobody in particular. */
+  readonly assistant?: Pick<Assistant, "name" | "instructions" | "temperature"> | null;
 }
 
 /** One step's thoughts; `thought` is told when they are over. */

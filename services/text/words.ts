@@ -103,6 +103,7 @@ export const words = {
     `You answer questions about a team's data. Data sources: ${v.sources}. Look at the tables before you write SQL; use the tools rather than guess; show the SQL you used. Answer in the language of the question.`,
     `You answer questions about a team's data. Data sources: ${v.sources}. Look at the tables before you write SQL; use the tools rather than guess; show the SQL you used. Answer in the language of the question, in Korean when in doubt.`,
   ],
+  "model.assistant": (v: With<"name">) => [`You are the assistant “${v.name}”.`, `You are the assistant “${v.name}”.`],
   "model.key": (v: With<"status">) => [
     `The model endpoint refused our key (status ${v.status}). An administrator must check model.apiKey.`,
     `모델 서버가 인증 키를 거부했습니다(상태 ${v.status}). 관리자가 model.apiKey를 확인해야 합니다.`,
@@ -170,6 +171,10 @@ export const words = {
   "builtIn.name": [
     "**Built-in responder** (no model endpoint is configured)",
     "**내장 응답기** (모델이 설정되지 않았습니다)",
+  ],
+  "builtIn.assistant": (v: With<"name">) => [
+    `Assistant: ${v.name}. I answer by rules and do not follow its instructions.`,
+    `어시스턴트: ${v.name}. 규칙으로 답하므로 지침은 반영하지 않습니다.`,
   ],
   "builtIn.refused": (v: With<"reason">) => [`That did not work: ${v.reason}`, `처리하지 못했습니다: ${v.reason}`],
   "builtIn.nothingFound": (v: With<"words">) => [

@@ -39,6 +39,18 @@ interface SourcesDeps {
   readonly limits?: StatementLimits;
 }
 
+/** Those of them that are named: to whoever has it, there are no others. */
+export function onlySources(sources: Sources, names: readonly string[]): Sources {
+  return {
+    ...sources,
+    names: () => Promise.resolve(names),
+    run: (source, ...rest) =>
+      names.includes(source)
+        ? sources.run(source, ...rest)
+        : Promise.reject(failure("source.notFound", { name: source })),
+  };
+}
+
 export function createSources(deps: SourcesDeps): Sources {
   const limits = deps.limits ?? STATEMENT_LIMITS;
   const places = createPlaces(deps.max);

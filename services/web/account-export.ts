@@ -3,6 +3,7 @@
 
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
+import { readInstructions } from "../db/assistants.ts";
 import { findAttachment } from "../db/attachments.ts";
 import { EXPORTED_KINDS, type ExportedRow, exportRows, exportTurns } from "../db/export.ts";
 import type { WebDeps } from "./deps.ts";
@@ -59,7 +60,8 @@ export function exportAccount(deps: WebDeps, account: { readonly id: string; rea
   }
 
   async function* entries() {
-    yield whole("account.json", `${JSON.stringify({ name: account.name, exportedAt: now })}\n`);
+    const { own: instructions } = await readInstructions(db, account.id);
+    yield whole("account.json", `${JSON.stringify({ name: account.name, exportedAt: now, instructions })}\n`);
     for (const kind of EXPORTED_KINDS) yield* lines(kind, exportRows(db, account.id, kind));
     yield* lines("turns", turns(exportRows(db, account.id, "conversations")));
     yield* attachments();

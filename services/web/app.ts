@@ -19,6 +19,7 @@ import { adminJobRoutes } from "./routes/admin-jobs.ts";
 import { adminLogRoutes } from "./routes/admin-logs.ts";
 import { adminRolloutRoutes } from "./routes/admin-rollouts.ts";
 import { adminUserRoutes } from "./routes/admin-users.ts";
+import { assistantRoutes } from "./routes/assistants.ts";
 import { attachmentRoutes } from "./routes/attachments.ts";
 import { batchRoutes } from "./routes/batches.ts";
 import { conversationRoutes } from "./routes/conversations.ts";
@@ -48,6 +49,7 @@ const ROUTES: readonly Routes[] = [
   accountTokenRoutes,
   secondFactorRoutes,
   conversationRoutes,
+  assistantRoutes,
   shareRoutes,
   turnRoutes,
   turnStepRoutes,

@@ -219,6 +219,35 @@ describe("a step that asks first", () => {
   });
 });
 
+describe("assistants", () => {
+  test("one is written, asked, and says so in its answer; another chat is begun without it", async () => {
+    const page = await open("/assistants/new");
+    await page.getByLabel("Name").fill("Analyst");
+    await page.getByLabel("Instructions").fill("Tables only.");
+    await page.getByLabel("Questions to begin with").fill("SELECT 6 * 7 AS answer");
+    await page.getByLabel("Everybody here may choose it").check();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Ask it" }).click();
+    await page.getByRole("heading", { name: "Analyst" }).waitFor();
+    await page.getByRole("button", { name: "SELECT 6 * 7 AS answer" }).click();
+    await page.locator(".composer textarea").press("Enter");
+    await page.getByText("Assistant: Analyst.").waitFor();
+
+    await page.getByRole("button", { name: "Analyst" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Analyst").waitFor();
+    await expectAccessible(page);
+    await dialog.getByLabel("No assistant").check();
+    await dialog.getByRole("button", { name: "Use" }).click();
+    await page.getByRole("button", { name: "No assistant" }).waitFor();
+    await page.getByRole("link", { name: "Assistants", exact: true }).click();
+    await page.getByRole("link", { name: "Analyst" }).waitFor();
+    await expectAccessible(page);
+    await page.close();
+  });
+});
+
 describe("the data catalogue", () => {
   test("an analysis is asked for, and its tables and columns are found by words", async () => {
     const page = await open("/schemas");

@@ -1,6 +1,7 @@
 // A conversation, in lists and with its turns.
 
 import { z } from "zod";
+import { instructions } from "./assistant.ts";
 import { id, instant, list, pageOf, pageQuery, text } from "./parts.ts";
 import { turn, turnState } from "./turn.ts";
 
@@ -9,7 +10,11 @@ const modelName = text.min(1).max(200).describe("One of the session's `models`; 
 export const conversation = z.object({
   id,
   title: text,
-  model: text.nullable().describe("Which answers its questions; null: the usual one."),
+  model: text.nullable().describe("Which answers its questions; null: its assistant's, or the usual one."),
+  assistant: z
+    .object({ id, name: text, model: text.nullable() })
+    .nullable()
+    .describe("Which assistant answers; null: none."),
   pinned: z.boolean(),
   archived: z.boolean(),
   createdAt: instant,
@@ -37,6 +42,7 @@ export const conversationPage = pageOf(foundConversation).extend({
 export type ConversationPage = z.infer<typeof conversationPage>;
 
 export const conversationWithTurns = listedConversation.extend({
+  instructions: text.describe("What the model is told in it alone."),
   turns: list(turn),
   earlier: z.string().nullable().describe("To send as `before`; null: these are the first ones."),
 });
@@ -53,7 +59,12 @@ export const exportQuery = z.object({
   language: z.enum(["ko", "en"]).optional().describe("Of the headings in Markdown; absent: the installation's."),
 });
 export const newConversation = z
-  .strictObject({ title: text.max(200).optional(), model: modelName.nullable().optional() })
+  .strictObject({
+    title: text.max(200).optional(),
+    model: modelName.nullable().optional(),
+    assistantId: id.nullable().optional(),
+    instructions: instructions.optional(),
+  })
   .nullish();
 export const conversationChange = z
   .strictObject({
@@ -61,6 +72,8 @@ export const conversationChange = z
     pinned: z.boolean().optional(),
     archived: z.boolean().optional(),
     model: modelName.nullable().optional(),
+    assistantId: id.nullable().optional().describe("One's own, or one of the team; null: none."),
+    instructions: instructions.optional().describe("What the model is told in this chat; empty: nothing more."),
     shows: id.optional().describe("A turn: its version is shown from now on, with what follows it."),
   })
   .refine((change) => Object.keys(change).length > 0, "names nothing to change");

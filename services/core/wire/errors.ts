@@ -125,6 +125,8 @@ const ERRORS = {
   "step.answered": row(409, "This step was answered already.", "Look at the turn or run again."),
   "step.notWaiting": row(409, "Nothing is asked about this very call.", "Look at the turn or run again."),
   "step.notApprover": row(403, "An administrator decides about this call.", "Ask one; you may stop the work."),
+  "assistant.notFound": row(404, "There is no such assistant."),
+  "assistant.full": row(429, "You have {limit} assistants already.", "Delete some of them."),
   "share.notFound": row(404, "This link has ended, or never was."),
   "share.refused": row(
     403,

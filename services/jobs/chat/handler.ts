@@ -6,19 +6,21 @@ import { type AppConfig, modelsOf } from "../../../config/config.ts";
 import { OwlError } from "../../../config/errors.ts";
 import { jobCauseOf } from "../../core/abort.ts";
 import { toolsToAllow } from "../../core/approval.ts";
+import { type Assistant, mayUse, sourcesOf } from "../../core/assistant.ts";
 import { ATTACHED_CHARACTERS } from "../../core/attached-files.ts";
 import { type TurnCause, type TurnEndState, turnEndOfAbort } from "../../core/turn.ts";
 import { listAttachedTexts } from "../../db/attachments.ts";
 import { rewindTurn } from "../../db/rewind.ts";
 import { throughOutage } from "../../db/through-outage.ts";
-import { endTurn, findTold, findTurnToAnswer, type ToldSoFar } from "../../db/turns.ts";
+import { findTurnToAnswer } from "../../db/turn-to-answer.ts";
+import { endTurn, findTold, type ToldSoFar } from "../../db/turns.ts";
 import { builtInResponder } from "../../model/built-in.ts";
 import { endpointOnDemand } from "../../model/on-demand.ts";
 import type { Responder } from "../../model/responder.ts";
 import { createRunSql } from "../../tools/run-sql.ts";
 import { createDescribeTable, createListTables } from "../../tools/schema-tools.ts";
 import { createSearchTranscripts } from "../../tools/search-transcripts.ts";
-import type { Sources } from "../../tools/sources.ts";
+import { onlySources, type Sources } from "../../tools/sources.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { waitForWord } from "../asking.ts";
 import type { Handler, HandlerResult, JobContext } from "../handler.ts";
@@ -52,7 +54,9 @@ export function createChatHandler(deps: ChatDeps): Handler {
     const turn = await findTurnToAnswer(context.db, context.id);
     if (!turn) return "lostClaim";
     // One that was chosen and is no longer there: the usual one answers.
-    const model = models.find(({ name }) => name === turn.model) ?? deps.config.model;
+    const { assistant } = turn;
+    const chosen = turn.model ?? assistant?.model;
+    const model = models.find(({ name }) => name === chosen) ?? deps.config.model;
     const responder = deps.responder ?? (model && responders.get(model)) ?? builtInResponder;
     const used = createUsedTokens(model);
     const journal = await openJournal(context, "chat");
@@ -70,10 +74,10 @@ export function createChatHandler(deps: ChatDeps): Handler {
     });
     // Aborted when nothing goes on before its owner has allowed a call.
     const asking = new AbortController();
-    const names = await deps.sources.names();
+    const names = sourcesOf(assistant, await deps.sources.names());
     const calls = createToolCalls({
       turnId: context.id,
-      tools: deps.tools ?? toolsOf(deps.sources, names, context),
+      tools: deps.tools ?? toolsOf(deps.sources, names, assistant, context),
       sink,
       clock: context.clock,
       random: context.random,
@@ -84,16 +88,11 @@ export function createChatHandler(deps: ChatDeps): Handler {
       onAsks: () => asking.abort(),
       toldEnds: new Set(told?.ends),
     });
-    const record = createModelRecord({
-      journal,
-      sink,
-      random: context.random,
-      model: model?.name ?? null,
-    });
+    const record = createModelRecord({ journal, sink, random: context.random, model: model?.name ?? null });
     let failure: unknown = null;
     try {
       await responder(
-        { text: turn.text, history: turn.history, files, sources: names, tools: calls.tools },
+        { ...turn, files, sources: names, tools: calls.tools },
         {
           signal: AbortSignal.any([context.signal, asking.signal]),
           clock: context.clock,
@@ -185,9 +184,18 @@ export function createChatHandler(deps: ChatDeps): Handler {
   return { run, fail };
 }
 
-const toolsOf = (sources: Sources, names: readonly string[], { db }: JobContext): readonly Tool[] => [
-  createListTables(sources),
-  createDescribeTable(sources),
-  createRunSql(sources, names) as Tool,
-  createSearchTranscripts(db) as Tool,
-];
+function toolsOf(
+  all: Sources,
+  names: readonly string[],
+  assistant: Assistant | null,
+  { db }: JobContext,
+): readonly Tool[] {
+  const sources = assistant === null ? all : onlySources(all, names);
+  const tools = [
+    createListTables(sources),
+    createDescribeTable(sources),
+    createRunSql(sources, names) as Tool,
+    createSearchTranscripts(db) as Tool,
+  ];
+  return tools.filter(({ name }) => mayUse(assistant, name, names));
+}

@@ -9,6 +9,7 @@ export type Place =
   | { readonly page: "batches"; readonly id: string | null }
   | { readonly page: "playbooks"; readonly id: string | null }
   | { readonly page: "playbook-runs"; readonly id: string | null }
+  | { readonly page: "assistants"; readonly id: string | null }
   | { readonly page: "schedules"; readonly id: string | null }
   | { readonly page: "schemas"; readonly id: string | null }
   | { readonly page: "shared"; readonly id: string | null }
@@ -20,6 +21,7 @@ const PAGES = [
   "batches",
   "playbooks",
   "playbook-runs",
+  "assistants",
   "schedules",
   "schemas",
   "admin",

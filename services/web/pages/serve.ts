@@ -29,6 +29,8 @@ const PAGES = [
   "/playbooks",
   "/playbooks/:id",
   "/playbook-runs/:id",
+  "/assistants",
+  "/assistants/:id",
   "/schedules",
   "/schedules/:id",
   "/schemas",

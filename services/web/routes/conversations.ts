@@ -15,6 +15,7 @@ import {
 } from "../../core/wire/conversation.ts";
 import { failure } from "../../core/wire/errors.ts";
 import { nothing, withId } from "../../core/wire/parts.ts";
+import { findAssistant } from "../../db/assistants.ts";
 import { type FoundConversation, searchConversations } from "../../db/conversation-search.ts";
 import {
   type ConversationListRow,
@@ -30,7 +31,7 @@ import { listTurns, queuePosition } from "../../db/turns.ts";
 import { textOf } from "../../text/text.ts";
 import { holdToLimits } from "../account-limits.ts";
 import { attachmentHeader, conversationJsonText, conversationMarkdownText } from "../conversation-export.ts";
-import type { Routes } from "../deps.ts";
+import type { Routes, WebDeps } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
 import { accountOf } from "../sessions.ts";
 import { beforeOf, cursorOf, onePage, readPage } from "./paging.ts";
@@ -43,18 +44,26 @@ const conversationJson = (row: ConversationRow): z.input<typeof conversation> =>
   id: row.id,
   title: row.title,
   model: row.model,
+  assistant: row.assistant,
   pinned: row.pinnedAt !== null,
   archived: row.archivedAt !== null,
   createdAt: row.createdAt,
   updatedAt: row.updatedAt,
 });
 
-export const conversationRoutes: Routes = (app, deps) => {
-  function knownModel(name: string | null): string | null {
-    if (name !== null && !modelsOf(deps.config).some((model) => model.name === name)) throw failure("model.unknown");
-    return name;
-  }
+function knownModel(deps: WebDeps, name: string | null): string | null {
+  if (name !== null && !modelsOf(deps.config).some((model) => model.name === name)) throw failure("model.unknown");
+  return name;
+}
 
+async function knownAssistant(deps: WebDeps, id: string | null, accountId: string) {
+  if (id === null) return null;
+  const found = await findAssistant(deps.db, id, accountId);
+  if (found === null) throw failure("assistant.notFound");
+  return { id, name: found.name, model: found.model };
+}
+
+export const conversationRoutes: Routes = (app, deps) => {
   app.get(
     "/api/conversations",
     {
@@ -90,12 +99,16 @@ export const conversationRoutes: Routes = (app, deps) => {
     async (request) => {
       const id = deps.random.uuid();
       const title = request.body?.title ?? "";
-      const model = knownModel(request.body?.model ?? null);
+      const model = knownModel(deps, request.body?.model ?? null);
+      const accountId = accountOf(request).id;
+      const assistant = await knownAssistant(deps, request.body?.assistantId ?? null, accountId);
+      const instructions = request.body?.instructions || null;
       const now = new Date(deps.clock.now());
-      const made = { id, title, model, pinnedAt: null, archivedAt: null, createdAt: now, updatedAt: now };
+      const times = { pinnedAt: null, archivedAt: null, createdAt: now, updatedAt: now };
+      const made = { id, title, model, assistant, instructions, ...times };
       return onceOnly(deps, request, conversationJson(made), async (sql) => {
-        await insertConversation(sql, { id, accountId: accountOf(request).id, title, model });
-        await holdToLimits(sql, accountOf(request).id, deps.config.limits, ["conversations"]);
+        await insertConversation(sql, { ...made, accountId, assistantId: assistant?.id ?? null });
+        await holdToLimits(sql, accountId, deps.config.limits, ["conversations"]);
       });
     },
   );
@@ -125,7 +138,8 @@ export const conversationRoutes: Routes = (app, deps) => {
           .map(async (turn) => turnJson(turn, turn.state === "queued" ? await queuePosition(deps.db, turn.id) : null)),
       );
       const earlier = hasMore && oldest ? cursorOf(oldest.cursor, oldest.id) : null;
-      return { ...conversationJson(row), turnState: newest, turns: items, earlier };
+      const { instructions } = row;
+      return { ...conversationJson(row), instructions: instructions ?? "", turnState: newest, turns: items, earlier };
     },
   );
 
@@ -160,7 +174,7 @@ export const conversationRoutes: Routes = (app, deps) => {
     "/api/conversations/:id",
     {
       schema: {
-        summary: "Rename, pin, archive, choose a model or the version that is shown",
+        summary: "Rename, pin, archive, choose a model, an assistant, instructions or the version that is shown",
         tags,
         params: withId,
         body: conversationChange,
@@ -168,8 +182,10 @@ export const conversationRoutes: Routes = (app, deps) => {
       },
     },
     async (request) => {
-      knownModel(request.body.model ?? null);
-      const row = await changeConversation(deps.db, request.params.id, accountOf(request).id, request.body);
+      knownModel(deps, request.body.model ?? null);
+      const accountId = accountOf(request).id;
+      await knownAssistant(deps, request.body.assistantId ?? null, accountId);
+      const row = await changeConversation(deps.db, request.params.id, accountId, request.body);
       if (!row) throw notFound();
       return conversationJson(row);
     },

@@ -3,18 +3,19 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exportTurns } from "../../../services/db/export.ts";
 import { createDatabase, type Database } from "../../../services/db/pool.ts";
-import { findTurnToAnswer } from "../../../services/db/turns.ts";
-import { type Services, startServices, type WebClient } from "../../support/services.ts";
+import { findTurnToAnswer } from "../../../services/db/turn-to-answer.ts";
+import { createWebClient, PASSWORD, type Services, startServices, type WebClient } from "../../support/services.ts";
 
 let services: Services;
 let client: WebClient;
+let socket: string;
 let db: Database;
 
 beforeAll(async () => {
   services = await startServices();
   db = createDatabase({ url: services.url, max: 1, onError: () => undefined });
   await services.worker();
-  ({ client } = await services.web());
+  ({ client, socket } = await services.web());
   await client.signIn();
 });
 afterAll(async () => {
@@ -105,4 +106,53 @@ test("a question asked in another version is a branch: shown with the way back, 
   const refused = await client.call("POST", `/api/conversations/${conversation}/turns`, ofForeign);
   expect(refused).toMatchObject({ status: 404, body: { code: "turn.notFound" } });
   expect((await show(foreign)).status).toBe(404);
+});
+
+test("an assistant is saved, shared, chosen and told in the answer; what it may not ask is not there", async () => {
+  await client.call("POST", "/internal/users", { name: "mina", password: PASSWORD });
+  const mina = createWebClient(socket);
+  await mina.signIn("mina");
+  const body = { name: "Analyst", instructions: "Tables only.", dataSources: ["none"], starters: ["How many?"] };
+  const saved = (await client.call("POST", "/api/assistants", body)).body;
+  expect(saved).toMatchObject({ ...body, own: true, by: "admin", shared: false, tools: null, temperature: null });
+  expect((await client.call("POST", "/api/assistants", { ...body, model: "none" })).body.code).toBe("model.unknown");
+
+  // Nobody else's until it is shared; theirs to use then, not to change.
+  const assistantId = saved.id as string;
+  const path = `/api/assistants/${assistantId}`;
+  const begin = (who: WebClient) => who.call("POST", "/api/conversations", { assistantId, instructions: "Briefly." });
+  expect((await mina.call("GET", "/api/assistants")).body.items).toEqual([]);
+  expect(await begin(mina)).toMatchObject({ status: 404, body: { code: "assistant.notFound" } });
+  expect((await client.call("PUT", path, { ...body, shared: true })).body).toMatchObject({ shared: true });
+  expect((await mina.call("GET", "/api/assistants")).body.items).toMatchObject([{ own: false, by: "admin" }]);
+  for (const method of ["PUT", "DELETE"] as const) {
+    expect((await mina.call(method, path, method === "PUT" ? body : undefined)).status).toBe(404);
+  }
+
+  await mina.call("PUT", "/api/account/instructions", { text: "In verse." });
+  expect((await mina.call("PUT", "/api/admin/instructions", { text: "No." })).status).toBe(403);
+  await client.call("PUT", "/api/admin/instructions", { text: "For all." });
+  expect((await mina.call("GET", "/api/instructions")).body).toEqual({ everyone: "For all.", own: "In verse." });
+
+  const { body: chat } = await begin(mina);
+  expect(chat.assistant).toEqual({ id: assistantId, name: "Analyst", model: null });
+  const { turnId } = await mina.ask("SELECT 1 AS n", chat.id);
+  const { answer } = await mina.ended(turnId);
+  expect(answer).toContain("Analyst");
+  expect(answer).not.toContain("| 1 |");
+  expect(await findTurnToAnswer(db, turnId)).toMatchObject({
+    instructions: ["For all.", "In verse.", "Briefly."],
+    assistant: { name: "Analyst", instructions: "Tables only.", dataSources: ["none"] },
+  });
+
+  // Another one's word, or its end, is the next question's.
+  await mina.call("PATCH", `/api/conversations/${chat.id}`, { instructions: "" });
+  expect((await client.call("DELETE", path)).status).toBe(204);
+  expect((await mina.call("GET", `/api/conversations/${chat.id}`)).body).toMatchObject({
+    assistant: null,
+    instructions: "",
+  });
+  const { turnId: next } = await mina.ask("SELECT 1 AS n", chat.id);
+  expect((await mina.ended(next)).answer).toContain("| 1 |");
+  await client.call("PUT", "/api/admin/instructions", { text: "" });
 });

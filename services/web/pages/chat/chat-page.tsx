@@ -7,20 +7,28 @@ import { Failure } from "../parts/failure.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useStore } from "../store.ts";
 import { t, useLanguage } from "../text/text.ts";
+import { AssistantChoice } from "./assistant-choice.tsx";
 import { AttachedFiles } from "./attached-files.tsx";
 import { Composer, isTouch } from "./composer.tsx";
-import { holdConversation, type OpenConversation, readConversation, readEarlier, stopTurn } from "./conversation.ts";
+import {
+  BEGINNING,
+  holdConversation,
+  type OpenConversation,
+  readConversation,
+  readEarlier,
+  stopTurn,
+} from "./conversation.ts";
 import { ConversationHead } from "./conversation-head.tsx";
 import { offered } from "./draft.ts";
 import { attachFiles } from "./draft-files.ts";
 import { useFileDrop } from "./file-drop.ts";
 import { ModelChoice } from "./model-choice.tsx";
+import { type Chosen, newChat } from "./new-chat.ts";
 import { ask, askAgain, type Outgoing, outbox, withdraw } from "./outbox.ts";
 import { useSoughtTurn } from "./sought-turn.ts";
 import { Turn } from "./turn.tsx";
 import { markSeen } from "./unread.ts";
 
-const BEGINNING: OpenConversation = { id: "", load: "ready", title: "", model: null, turns: [], earlier: null };
 const FOLLOW_PX = 40;
 const emptyStore = { get: () => BEGINNING, set: () => undefined, subscribe: () => () => undefined };
 
@@ -45,6 +53,8 @@ export function ChatPage({ id }: { readonly id: string | null }): VNode {
   }, [id]);
 
   const shown = conversation.id === (id ?? "") ? conversation : { ...BEGINNING, load: "loading" as const };
+  const begun = useStore(newChat);
+  const assistant: Chosen | null = id === null ? begun.assistant : shown.assistant;
   const live = shown.turns.find((turn) => !hasEnded(turn.state));
   const last = shown.turns.at(-1);
 
@@ -67,7 +77,7 @@ export function ChatPage({ id }: { readonly id: string | null }): VNode {
           {shown.load === "failed" && (
             <Failure text={t("chat.failed")} onRetry={() => id !== null && void readConversation(id)} />
           )}
-          {isNew && <Beginning onPick={(text) => offered.set({ text })} />}
+          {isNew && <Beginning assistant={assistant} onPick={(text) => offered.set({ text })} />}
           {shown.earlier !== null && id !== null && (
             <button type="button" class="earlier" ref={earlier} onClick={() => readBack(id)}>
               {t("chat.earlier")}
@@ -108,7 +118,10 @@ export function ChatPage({ id }: { readonly id: string | null }): VNode {
           }}
           onStop={() => live && void stopTurn(live).catch(() => undefined)}
         />
-        <ModelChoice conversationId={id} model={shown.model} />
+        <div class="choices">
+          <AssistantChoice conversation={id === null ? null : shown} />
+          <ModelChoice conversationId={id} model={shown.model} ofAssistant={assistant?.model ?? null} />
+        </div>
         <p class="hint">{live ? t("chat.goesOn") : t(isTouch() ? "composer.touchHint" : "composer.hint")}</p>
       </div>
     </section>
@@ -214,12 +227,17 @@ function useReadingBack(id: string | null, box: RefObject<HTMLDivElement | null>
   return button;
 }
 
-function Beginning({ onPick }: { readonly onPick: (text: string) => void }): VNode {
-  const starters = [t("chat.starter1"), t("chat.starter2"), t("chat.starter3")];
+interface BeginningProps {
+  readonly assistant: Chosen | null;
+  readonly onPick: (text: string) => void;
+}
+
+function Beginning({ assistant, onPick }: BeginningProps): VNode {
+  const starters = assistant?.starters ?? [t("chat.starter1"), t("chat.starter2"), t("chat.starter3")];
   return (
     <div class="welcome">
-      <h1>{t("chat.welcome")}</h1>
-      <p>{t("chat.welcomeText")}</p>
+      <h1>{assistant?.name ?? t("chat.welcome")}</h1>
+      {assistant === null && <p>{t("chat.welcomeText")}</p>}
       <ul class="starters">
         {starters.map((text) => (
           <li key={text}>

@@ -2,7 +2,7 @@
 // Invariants: events apply through core/turn-view.ts only; a gap, a new connection or a long silence reads the turn
 // again, so that nothing depends on a stream being whole; a turn is shown once.
 
-import type { ConversationWithTurns } from "../../../core/wire/conversation.ts";
+import type { Conversation, ConversationWithTurns } from "../../../core/wire/conversation.ts";
 import type { Attachment, Turn } from "../../../core/wire/turn.ts";
 import { ApiError, call } from "../api.ts";
 import { browserClock } from "../browser-time.ts";
@@ -27,10 +27,25 @@ export interface OpenConversation {
   readonly title: string;
   /** The model it chose; null: the usual one. */
   readonly model: string | null;
+  readonly assistant: Conversation["assistant"];
+  /** What the model is told in it alone. */
+  readonly instructions: string;
   readonly turns: readonly TurnView[];
   /** The mark of the turns before those; null: these are the first ones. */
   readonly earlier: string | null;
 }
+
+/** One with nothing in it. */
+const EMPTY: Omit<OpenConversation, "id"> = {
+  load: "ready",
+  title: "",
+  model: null,
+  assistant: null,
+  instructions: "",
+  turns: [],
+  earlier: null,
+};
+export const BEGINNING: OpenConversation = { id: "", ...EMPTY };
 
 /** Turns a page of a conversation: as many as are looked at, not as many as there are. */
 const PAGE_TURNS = 20;
@@ -61,21 +76,15 @@ export function onTurnEnded(run: (turn: TurnView, title: string) => void): void 
 export function holdConversation(id: string): Store<OpenConversation> {
   const known = held.get(id);
   if (known) return known;
-  const store = createStore<OpenConversation>({
-    id,
-    load: "loading",
-    title: "",
-    model: null,
-    turns: [],
-    earlier: null,
-  });
+  const store = createStore<OpenConversation>({ ...EMPTY, id, load: "loading" });
   held.set(id, store);
   return store;
 }
 
 /** A conversation made here just now: empty, nothing to read. */
-export function beginConversation(id: string, model: string | null): void {
-  holdConversation(id).set({ id, load: "ready", title: "", model, turns: [], earlier: null });
+export function beginConversation(made: Conversation, instructions: string): void {
+  const { id, model, assistant = null } = made;
+  holdConversation(id).set({ ...EMPTY, id, model, assistant, instructions });
 }
 
 export function forgetConversation(id: string): void {
@@ -109,6 +118,9 @@ export async function readConversation(id: string): Promise<boolean> {
       load: "ready",
       title: json.title,
       model: json.model ?? null,
+      // Of an older server: it tells neither.
+      assistant: json.assistant ?? null,
+      instructions: json.instructions ?? "",
       turns: [...older, ...turns],
       earlier,
     });

@@ -19,21 +19,23 @@ function namesNow(): readonly string[] {
 /** What a new conversation is begun with; null: the usual one. */
 export function modelOfNew(): string | null {
   const name = readKept<string | null>("model", null);
-  return name !== null && namesNow().slice(1).includes(name) ? name : null;
+  return name !== null && namesNow().includes(name) ? name : null;
 }
 
 interface ModelChoiceProps {
   readonly conversationId: string | null;
   /** The conversation's; null: the usual one. */
   readonly model: string | null;
+  /** That of its assistant; null: it has none of its own. */
+  readonly ofAssistant: string | null;
 }
 
-export function ModelChoice({ conversationId, model }: ModelChoiceProps): VNode | null {
+export function ModelChoice({ conversationId, model, ofAssistant }: ModelChoiceProps): VNode | null {
   useStore(session);
   const [failed, setFailed] = useState<string | null>(null);
   const [ofNew, setOfNew] = useState(modelOfNew);
   const names = namesNow();
-  const [usual] = names;
+  const usual = names.find((name) => name === ofAssistant) ?? names[0];
   if (usual === undefined || names.length < 2) return null;
   const chosen = (conversationId === null ? ofNew : model) ?? usual;
 

@@ -13,6 +13,7 @@ import { createStore, type Store } from "../store.ts";
 import { t } from "../text/text.ts";
 import { addTurn, beginConversation, holdConversation, readConversation, setSending } from "./conversation.ts";
 import { modelOfNew } from "./model-choice.tsx";
+import { chooseOfNew, newChat } from "./new-chat.ts";
 
 export interface Outgoing {
   readonly key: string;
@@ -100,15 +101,21 @@ async function send(item: Outgoing): Promise<void> {
     let conversationId = item.conversationId;
     if (conversationId === null) {
       const model = modelOfNew();
+      const { assistant, instructions } = newChat.get();
       const made = await call<Conversation>("/api/conversations", {
         method: "POST",
-        body: model === null ? {} : { model },
+        body: {
+          ...(model === null ? {} : { model }),
+          ...(assistant === null ? {} : { assistantId: assistant.id }),
+          ...(instructions === "" ? {} : { instructions }),
+        },
         key: `${item.key}-conversation`,
       });
       conversationId = made.id;
       current = { ...current, conversationId };
       put(current);
-      beginConversation(conversationId, made.model ?? null);
+      beginConversation(made, instructions);
+      newChat.set((now) => ({ ...now, instructions: "" }));
     }
     // The page of the new conversation, unless the user has gone elsewhere meanwhile.
     if (item.begins && location.pathname === "/") goToBegun(conversationId);
@@ -128,6 +135,8 @@ async function send(item: Outgoing): Promise<void> {
     addTurn(conversationId, turnId, question, new Date(browserClock.now()).toISOString());
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    // The next try is without it.
+    if (error.code === "assistant.notFound") chooseOfNew(null);
     if (error.code === "turn.running") put({ ...current, state: "waiting", reason: null });
     else if (error.status === 0 || error.status >= 500 || error.status === 401) {
       put({ ...current, state: "unsent", reason: error.code });

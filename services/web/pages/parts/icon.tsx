@@ -13,6 +13,7 @@ const PATHS = {
   recordings: "M12 4a3 3 0 0 1 3 3v4a3 3 0 0 1-6 0V7a3 3 0 0 1 3-3zM6 11a6 6 0 0 0 12 0M12 17v3",
   batches: "M4 6h16v4H4zM4 14h16v4H4z",
   playbooks: "M5 6h2M10 6h9M5 12h2M10 12h9M5 18h2M10 18h9",
+  assistants: "M12 4l1.8 5.2L19 11l-5.2 1.8L12 18l-1.8-5.2L5 11l5.2-1.8zM18 17v4M16 19h4",
   schedules: "M12 4a8 8 0 1 1 0 16 8 8 0 0 1 0-16zM12 8v4.5l3 2",
   schemas: "M4 5h16v14H4zM4 10h16M10 10v9",
   admin: "M4 19V9M10 19V5M16 19v-7M21 19H3",

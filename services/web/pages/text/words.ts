@@ -44,6 +44,8 @@ export const words = {
   "nav.recordings": ["Recordings", "녹음"],
   "nav.batches": ["Archive batches", "일괄 전사"],
   "nav.playbooks": ["Playbooks", "플레이북"],
+  "nav.assistants": ["Assistants", "어시스턴트"],
+  "assistant.none": ["No assistant", "어시스턴트 없음"],
   "nav.schedules": ["Schedules", "예약"],
   "nav.schemas": ["Data catalogue", "데이터 카탈로그"],
   "nav.admin": ["Administration", "관리"],

@@ -13,6 +13,7 @@ import { createTestClock } from "../../../support/test-clock.ts";
 interface Asked {
   readonly messages: readonly { readonly role: string; readonly content: unknown; readonly [name: string]: unknown }[];
   readonly tools?: readonly unknown[];
+  readonly temperature?: number;
 }
 
 const words = textOf("en");
@@ -97,6 +98,20 @@ test.each([
 ] as const)("no word before %s is no answer, and the failure says why", async (finish, key) => {
   script = (_, __, response) => stream(response, chunk({ content: " \n" }), chunk({}, finish));
   expect((await ask()).end).toBe(words(key));
+});
+
+test("the model is told who it is and what was asked of it: everyone's word first, the assistant's last", async () => {
+  script = (_, __, response) => stream(response, chunk({ content: "Yes." }), chunk({}, "stop"));
+  const assistant = { name: "Analyst", instructions: "Tables only.", temperature: 0.2 };
+  expect((await ask({ instructions: ["Be brief.", "No jokes."], assistant })).end).toBe("answered");
+  const [first] = asked;
+  expect(first?.temperature).toBe(0.2);
+  expect(first?.messages[0]).toMatchObject({ role: "system" });
+  const told = String(first?.messages[0]?.content).split("\n\n");
+  expect(told.slice(1)).toEqual(["Be brief.", "No jokes.", words("model.assistant", assistant), "Tables only."]);
+  await ask();
+  expect(asked[1]).not.toHaveProperty("temperature");
+  expect(String(asked[1]?.messages[0]?.content).split("\n\n")).toHaveLength(1);
 });
 
 test("a content filter that ends an answer is told", async () => {
