@@ -1,12 +1,13 @@
 // THE decision: the world as it is in, the next actions out; asked again after every event until nothing is left to do.
 // Pure and level-triggered: it looks at facts, never at what was decided before, so an owld killed at any line of a
 // rollout is continued by the next one simply by asking again.
-// Invariants: never fewer ready than replicas by our doing (an old one goes only when its successor is routed); at most
-// one place of a rollout is being filled at a time; only a rollout's own new instance is removed when it fails.
+// Invariants: never fewer ready than replicas by our doing (an old one goes only when its successor is routed); a
+// rollout fills one place at a time, and two of a service where what runs does not change (a start is mostly one core's
+// work); the oldest goes first; only a rollout's own new instance is removed when it fails.
 
 import type { MonotonicMs } from "../../config/time.ts";
 import { freshOf, hasStood, holdOldOnes, isSharing, isUndone, takesOver, waveStood } from "./confirm.ts";
-import { admitInstance } from "./connection-budget.ts";
+import { admitInstance, OWN_CONNECTIONS } from "./connection-budget.ts";
 import { type Instance, isLiving, isServing, PROXY } from "./instance.ts";
 import type { Action, RolloutFacts, ServiceFacts, World } from "./world.ts";
 
@@ -142,10 +143,20 @@ function replaceOne(
     if (ofRollout !== null && (world.paused || world.rollout?.failure !== null)) return [];
     return [{ kind: "start", service: service.name, replaces: old.id, follows: null, rollout: ofRollout }];
   }
-  if (next.state === "ready" && next.routed && mayLeave(old, service, up) && maySettle(world, old)) {
+  const takesOver = next.state === "ready" && next.routed && isOldest(world, old);
+  if (takesOver && mayLeave(old, service, up) && maySettle(world, old)) {
     return [{ kind: "leave", instance: old.id, cause }];
   }
   return [];
+}
+
+/** Of those being replaced side by side the one that was to go first goes first. */
+function isOldest({ rollout, instances }: World, old: Instance): boolean {
+  const before = rollout?.targets.slice(0, Math.max(0, rollout.targets.indexOf(old.id))) ?? [];
+  return !instances.some((one) => {
+    const waits = one.service === old.service && one.wanted === "up" && isLiving(one);
+    return waits && one.replaceCause !== null && !one.aside && before.includes(one.id);
+  });
 }
 
 /** Another one may have crashed meanwhile: then the old one works on until that place is filled again. */
@@ -200,7 +211,10 @@ function stepRollout(world: World): Action[] {
   const isAwaited = (one: Instance): boolean => world.nowMs - (one.signalledMs ?? world.nowMs) < PATIENCE_MS;
   const goes = fresh.some((one) => one.wanted === "down" && isLiving(one) && (one.wasKilled || isAwaited(one)));
   if (rollout.failure !== null) {
-    // The removed ones must be gone before we say so.
+    // Whoever was being filled beside the failed one stays as it is, and the removed ones must be gone before we say so.
+    const filled = (old: Instance): boolean => world.instances.some((one) => one.replaces === old.id && takesOver(one));
+    const kept = targets.filter((one) => one.wanted === "up" && one.replaceCause !== null && !filled(one));
+    if (kept.length > 0) return kept.map(({ id }): Action => ({ kind: "keep", instance: id }));
     if (!mayEnd || leaving.some(isAwaited) || goes) return [];
     return [{ kind: "end", state: "failed" }];
   }
@@ -211,7 +225,8 @@ function stepRollout(world: World): Action[] {
   const sharing = isSharing(world);
   const isFilled = (old: Instance): boolean =>
     old.aside || (sharing && world.instances.some((one) => one.replaces === old.id && takesOver(one)));
-  if (!undone && standing.some((one) => one.replaceCause !== null && !isFilled(one))) return [];
+  const filling = standing.filter((one) => one.replaceCause !== null && !isFilled(one));
+  if (!undone && filling.length > 0) return fillBeside(world, rollout, filling);
   if (rollout.cancelled && mayEnd && (rollout.confirmMs === 0 || undone)) {
     return leaving.some(isAwaited) || goes ? [] : [{ kind: "end", state: "cancelled" }];
   }
@@ -230,6 +245,24 @@ function stepRollout(world: World): Action[] {
   return [{ kind: "replace", instance: next.id, cause: world.text.cause.rollout(rollout.id) }];
 }
 
+/**
+ * The second of a pair beside its first, of what has stood before. By facts that stay while it goes on (the order, room
+ * for all there is twice over): the steps shown before are the steps taken, however long each takes.
+ */
+function fillBeside(world: World, rollout: RolloutFacts, filling: readonly Instance[]): Action[] {
+  const [first] = filling;
+  if (first === undefined || filling.length > 1 || rollout.confirmMs > 0 || rollout.cancelled) return [];
+  const ofService = ({ service }: Instance): boolean => service === first.service;
+  const isFirst = freshOf(world, rollout).filter(ofService).length % 2 === 1;
+  const next = targetsOf(world, rollout).find(
+    (one) => ofService(one) && one.wanted === "up" && one.replaceCause === null,
+  );
+  if (next === undefined || !isLiving(next) || !isFirst) return [];
+  const hasBegun = world.instances.some(({ replaces }) => replaces === first.id);
+  if (!hasBegun || world.paused || world.surge !== "auto" || !hasRoomForTwo(world, next.service)) return [];
+  return [{ kind: "replace", instance: next.id, cause: world.text.cause.rollout(rollout.id) }];
+}
+
 function targetsOf(world: World, rollout: RolloutFacts): readonly Instance[] {
   const byId = new Map(world.instances.map((one) => [one.id, one]));
   return rollout.targets.flatMap((id) => byId.get(id) ?? []);
@@ -243,6 +276,14 @@ function mayReplaceNext(world: World, rollout: RolloutFacts): boolean {
   if (service === undefined || service.held || world.paused) return false;
   const going = targets.filter((one) => isLiving(one) && (one.wanted === "down" || one.aside));
   return (world.surge === "auto" || going.length < world.surge) && mayStart(world, service);
+}
+
+function hasRoomForTwo(world: World, name: string): boolean {
+  const service = world.services.find((one) => one.name === name);
+  if (service === undefined || service.held) return false;
+  const twice = world.services.reduce((sum, one) => sum + 2 * one.wanted * one.connections, 0);
+  if (twice > 0 && (world.connectionLimit === null || twice + OWN_CONNECTIONS > world.connectionLimit)) return false;
+  return service.memoryBytes === null || world.memoryBytes === null || 2 * service.memoryBytes <= world.memoryBytes;
 }
 
 /**

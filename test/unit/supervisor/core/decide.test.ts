@@ -97,7 +97,7 @@ test("nobody is told to go while that would leave fewer ready than replicas", ()
   );
 });
 
-test("beside those on their way out there are never more than replicas + 1 of a service", () => {
+test("beside those on their way out there are never more than replicas + 1 of a service for each of two places", () => {
   fc.assert(
     fc.property(
       anyServices,
@@ -113,7 +113,7 @@ test("beside those on their way out there are never more than replicas + 1 of a 
           world.settle();
           for (const { name, replicas } of services) {
             const staying = world.of(name).filter((one) => one.wanted === "up" && isLiving(one));
-            expect(staying.length).toBeLessThanOrEqual(replicas + 1);
+            expect(staying.length).toBeLessThanOrEqual(replicas + (surge === "auto" ? Math.min(2, replicas) : 1));
           }
         }
       },
@@ -233,20 +233,38 @@ test("services go in their order, in each the oldest first", () => {
   );
 });
 
-test("a new instance that does not come up fails the rollout, and it alone is removed", () => {
+test("a new instance that does not come up fails the rollout; what stays is what was ready", () => {
   const world = createRolloutWorld([{ name: "web", replicas: 2, connections: 0 }], "auto", null);
   world.begin();
   world.settle();
   world.tooLate("web-3");
   world.settle();
   expect(world.rollout()).toMatchObject({ state: "running", failure: "web-3 failed" });
+  expect(world.instances().find(({ id }) => id === "web-4")).toMatchObject({ state: "starting", wanted: "down" });
   world.exit("web-3");
+  world.settle();
+  expect(world.rollout()?.state).toBe("running");
+  world.exit("web-4");
   world.settle();
   expect(world.rollout()?.state).toBe("failed");
   expect(world.instances().map(({ id, state, replaceCause }) => [id, state, replaceCause])).toEqual([
     ["web-1", "ready", null],
     ["web-2", "ready", null],
   ]);
+});
+
+test("two places of what has stood are filled side by side, and the oldest goes first", () => {
+  const world = createRolloutWorld([{ name: "web", replicas: 3, connections: 0 }], "auto", null);
+  world.begin();
+  world.settle();
+  expect(standingOf(world)).toEqual(["web-1 ready", "web-2 ready", "web-3 ready", "web-4 starting", "web-5 starting"]);
+  world.becomeReady("web-5");
+  world.settle();
+  const goes = () => world.instances().flatMap(({ id, wanted }) => (wanted === "down" ? [id] : []));
+  expect(goes()).toEqual([]);
+  world.becomeReady("web-4");
+  world.settle();
+  expect(goes()).toEqual(["web-1", "web-2"]);
 });
 
 test("the proxy is replaced by one of the new configuration, and the old one goes only when that serves", () => {

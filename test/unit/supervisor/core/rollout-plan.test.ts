@@ -123,7 +123,7 @@ test("a worker has nothing to route", () => {
 
 test("drains overlap as far as the surge allows, and the worst case is all limits", () => {
   const two = { web: { replicas: 2 } };
-  expect(told(two, { restart: true, surge: "auto" })).toMatchObject({ expectedMs: 250, worstMs: 25_000 });
+  expect(told(two, { restart: true, surge: "auto" })).toMatchObject({ expectedMs: 150, worstMs: 15_000 });
   expect(told(two, { restart: true, surge: 1 })).toMatchObject({ expectedMs: 300, worstMs: 30_000 });
 });
 
