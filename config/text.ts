@@ -48,10 +48,13 @@ export interface Counted {
   readonly count: number;
 }
 
-const numbers = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+let numbers: Intl.NumberFormat | null = null;
 
 /** A number in groups of three digits, as Korean and English both write it. */
-export const numberText = (value: number): string => numbers.format(value);
+export const numberText = (value: number): string => {
+  numbers ??= new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+  return numbers.format(value);
+};
 
 /** `1 row`, `1,200 rows`. */
 export const counted = (count: number, one: string, other: string): string =>

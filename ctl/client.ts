@@ -1,9 +1,10 @@
 // The control API over its Unix socket: one request, or a stream of JSON lines. owlctl's only way to owld.
 // Invariant: every failure leaves as an OwlError with a code exit-codes.ts knows.
 
-import { request as httpRequest, type IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Problem } from "../config/control-api.ts";
 import { asError, OwlError } from "../config/errors.ts";
+import { request as httpRequest } from "../config/http.ts";
 import type { Language } from "../config/language.ts";
 import type { FoundSocket } from "./find-socket.ts";
 

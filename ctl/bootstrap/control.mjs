@@ -1,6 +1,9 @@
 // The little of the control API that `npm start` and `npm run dev` need.
 
-import { request } from "node:http";
+import { createRequire } from "node:module";
+
+// By an import each export would be read, and the whole of undici loaded with the last of them.
+const { request } = createRequire(import.meta.url)("node:http");
 
 /** JSON of one call, or null when owld does not answer (not yet, not any more). */
 export function ask(socketPath, method, path, body) {

@@ -1,7 +1,8 @@
 // The worker's own socket: /readyz and /healthz for owld's checks, nothing else.
 
 import { rm } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
+import { createServer } from "../../config/http.ts";
 
 interface ReadySocket {
   start(): Promise<void>;

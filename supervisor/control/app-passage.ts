@@ -1,7 +1,8 @@
 // /v1/app/*: passes a request on to a ready bundled web instance, under /internal/*, which the proxy never serves.
 // Invariant: what comes back is that instance's answer unchanged; owld reads neither body.
 
-import { type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { request } from "../../config/http.ts";
 import { Refusal } from "../core/text/refusal.ts";
 import type { Text } from "../core/text/text.ts";
 import type { Control } from "./control.ts";

@@ -2,9 +2,10 @@
 // translator and JSON lines are all it needs, and owld's memory and start-up are budgeted.
 // Invariant: every answer is JSON, a stream of lines, or a problem document; nothing a client does ends owld.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { z } from "zod";
 import { asError, OwlError } from "../../config/errors.ts";
+import { createServer } from "../../config/http.ts";
 import { acceptedLanguage, type Language } from "../../config/language.ts";
 import { Refusal } from "../core/text/refusal.ts";
 import { type Text, textOf } from "../core/text/text.ts";

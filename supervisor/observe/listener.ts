@@ -1,8 +1,9 @@
 // The optional loopback port for Prometheus (`proxy.metrics`): GET /metrics and nothing else.
 
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import type { ListenAddress } from "../../config/config.ts";
 import { asError, OwlError } from "../../config/errors.ts";
+import { createServer } from "../../config/http.ts";
 
 interface MetricsListener {
   /** Rejects with `listen.taken` when the port is another's. */

@@ -2,10 +2,10 @@
 // Invariant: never rejects, always ends within the timeout, leaves no process and no socket behind.
 
 import { spawn } from "node:child_process";
-import { request } from "node:http";
 import { connect } from "node:net";
 import type { HealthCheck } from "../../config/config.ts";
 import { asError, OwlError } from "../../config/errors.ts";
+import { request } from "../../config/http.ts";
 import type { Clock } from "../../config/time.ts";
 import type { HealthProbe, ProbeResult, ProbeTarget } from "../ports.ts";
 import { switchUser } from "./user-switch.ts";

@@ -6,9 +6,10 @@
 import { once } from "node:events";
 import { chmodSync, constants, readlinkSync, rmSync } from "node:fs";
 import { type FileHandle, open, realpath } from "node:fs/promises";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { asError } from "../../config/errors.ts";
+import { createServer } from "../../config/http.ts";
 import type { ProxyRoute, ProxyUpstream, RoutingTable } from "../../config/proxy-feed.ts";
 import { type Coding, chooseCoding } from "./core/compression.ts";
 import { cacheLine, fileBelow, typeOf, wantedOf } from "./core/file-request.ts";

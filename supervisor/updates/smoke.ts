@@ -1,8 +1,8 @@
 // One request through the proxy, as a user would make it: the last look before a new release counts.
 
-import { request as httpRequest } from "node:http";
 import type { ProxyConfig } from "../../config/config.ts";
 import { asError, invariant } from "../../config/errors.ts";
+import { request as httpRequest } from "../../config/http.ts";
 import { Refusal } from "../core/text/refusal.ts";
 
 const SMOKE_MS = 5_000;

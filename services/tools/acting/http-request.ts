@@ -1,8 +1,9 @@
 // The HTTP tool: one request, on a connection of its own, never sent twice by us (no retry, no redirect followed).
 
-import { type IncomingMessage, request as requestHttp } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
+import { request as requestHttp } from "../../../config/http.ts";
 import type { Clock } from "../../../config/time.ts";
 import type { ActingCall, Outcome } from "./outcome.ts";
 import { notAllowed, type Reach } from "./reach.ts";

@@ -1,7 +1,7 @@
 // The last look of a drill: an account of its own in the scratch home signs in and sees a page.
 
-import { request as httpRequest } from "node:http";
 import type { Status } from "../../../config/control-api.ts";
+import { request as httpRequest } from "../../../config/http.ts";
 import type { Clock, Random } from "../../../config/time.ts";
 import { Refusal } from "../../core/text/refusal.ts";
 

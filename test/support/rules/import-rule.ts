@@ -99,6 +99,7 @@ function forbiddenPackage(from: string, one: Import): string | null {
   if (from.startsWith("test/")) return null;
   if (coreOf(from) !== null && !PURE_PACKAGES.includes(one.specifier))
     return "a core uses no package and no node module";
+  if (one.specifier === "node:http" && !one.typeOnly) return "values of node:http come from config/http.ts";
   if (one.specifier === "pg-boss" && from !== "services/db/queue.ts" && !from.startsWith("test/"))
     return "pg-boss is touched by services/db/queue.ts only";
   if (/^(fs|path|os|net|http|https|crypto|child_process|stream|util|url|events)(\/|$)/.test(one.specifier))

@@ -37,6 +37,7 @@ test.each([
   ["ctl/x.ts", 'import "../test/support/x.ts";'],
   ["ctl/x.ts", 'import {\n  a,\n  b,\n} from "../services/db/pool.ts";'],
   ["ctl/x.ts", 'import fs from "fs";'],
+  ["ctl/x.ts", 'import { type Server, request } from "node:http";'],
   ["ctl/x.ts", 'import { a } from "./client";'],
   ["ctl/x.ts", "const a = await import(name);"],
 ])("%s may not say %s", (path, text) => {
@@ -46,6 +47,7 @@ test.each([
 test.each([
   ["supervisor/core/x.ts", 'import { parseDuration } from "../../config/units.ts";'],
   ["supervisor/core/x.ts", 'import type { Config } from "../../config/config.ts";'],
+  ["ctl/x.ts", 'import type { Server } from "node:http";'],
   ["supervisor/daemon.ts", 'import { spawner } from "./process/spawn.ts";'],
   ["supervisor/loop.ts", 'import type { Spawner } from "./ports.ts";'],
   ["services/worker/x.ts", 'import { a } from "../jobs/handlers.ts";'],
