@@ -3,6 +3,12 @@
 import { readFileSync } from "node:fs";
 import { arch, cpus, loadavg, release, totalmem } from "node:os";
 
+/** `--quick`: a minute a part, for an order of magnitude. */
+export const isQuick = process.argv.includes("--quick");
+
+/** How much of something is done: `full`, or with `--quick` so much. */
+export const scaled = (full: number, quick: number): number => (isQuick ? quick : full);
+
 export interface Summary {
   readonly n: number;
   readonly p50: number;

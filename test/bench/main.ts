@@ -1,11 +1,12 @@
-// npm run bench [-- NAME…]: every row of the performance goals, or only the named benchmarks; `proxy` takes options of
-// its own and runs alone. Prints a Markdown table, writes JSON and Markdown into .build/bench/.
+// npm run bench [-- NAME…] [--quick]: every row of the performance goals, or only the named benchmarks; `proxy` takes
+// options of its own and runs alone. Prints a Markdown table, writes JSON and Markdown into .build/bench/; `--quick`
+// takes about a minute a part.
 // A benchmark that fails is a row that says so: the others still run, and the exit code is 1.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { systemClock } from "../../config/system-time.ts";
 import { isoTime } from "../../config/time.ts";
-import { type Bench, hardware, type Row, tableOf } from "./figures.ts";
+import { type Bench, hardware, isQuick, type Row, tableOf } from "./figures.ts";
 import { graphileBench } from "./peers/graphile-worker.ts";
 import { pm2Bench } from "./peers/pm2.ts";
 import { benchProxy } from "./proxy/run.ts";
@@ -81,7 +82,7 @@ async function runAll(names: readonly string[]): Promise<number> {
   }
   const { processor, cores, memoryGiB, kernel, node, load } = machine;
   const lines = [
-    `# Benchmark of ${at}`,
+    `# Benchmark of ${at}${isQuick ? " (quick: orders of magnitude)" : ""}`,
     "",
     `${processor}, ${cores} cores, ${memoryGiB} GiB, Linux ${kernel}, Node ${node}; load averages at the start ${load.join(", ")}.`,
     "Client, model endpoint and everything measured share these cores.",
@@ -92,12 +93,12 @@ async function runAll(names: readonly string[]): Promise<number> {
   process.stdout.write(text);
   mkdirSync(DIR, { recursive: true });
   writeFileSync(`${DIR}/bench.md`, text);
-  writeFileSync(`${DIR}/bench.json`, `${JSON.stringify({ at, hardware: machine, rows }, null, 2)}\n`);
+  writeFileSync(`${DIR}/bench.json`, `${JSON.stringify({ at, isQuick, hardware: machine, rows }, null, 2)}\n`);
   if (names.length === 0) await benchProxy([]);
   return broken > 0 ? 1 : 0;
 }
 
-const [first = "", ...rest] = process.argv.slice(2);
+const [first = "", ...rest] = process.argv.slice(2).filter((word) => word !== "--quick");
 const names = first === "" ? [] : [first, ...rest];
 const unknown = names.filter((name) => !BENCHES.some((bench) => bench.name === name));
 if (first === "proxy") await benchProxy(rest);

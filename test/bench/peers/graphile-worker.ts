@@ -6,10 +6,10 @@ import { textOf } from "../../chaos/caller.ts";
 import { startModelEndpoint } from "../../chaos/outside/model-endpoint.ts";
 import { startServices } from "../../support/services.ts";
 import { until } from "../bundled.ts";
-import { type Bench, type Row, summaryOf } from "../figures.ts";
+import { type Bench, type Row, scaled, summaryOf } from "../figures.ts";
 import { installPeers, notInstalled } from "./install.ts";
 
-const ROUNDS = 5;
+const ROUNDS = scaled(5, 1);
 const PER_ROUND = 60;
 
 interface Graphile {

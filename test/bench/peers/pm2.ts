@@ -9,13 +9,13 @@ import { systemClock } from "../../../config/system-time.ts";
 import { freeLoopbackPort } from "../../chaos/outside/listen-on-loopback.ts";
 import { createProduct } from "../../chaos/product.ts";
 import { untilSteady } from "../bundled.ts";
-import { type Bench, type Row, summaryOf } from "../figures.ts";
+import { type Bench, type Row, scaled, summaryOf } from "../figures.ts";
 import { type LoadFigures, startSteadyLoad } from "../steady-load.ts";
 import { installPeers, notInstalled } from "./install.ts";
 
 const run = promisify(execFile);
 const PROGRAM = new URL("../programs/web-service.ts", import.meta.url).pathname;
-const ROUNDS = 5;
+const ROUNDS = scaled(5, 1);
 
 interface Way {
   readonly name: string;

@@ -11,6 +11,7 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../../config/system-time.ts";
+import { scaled } from "../figures.ts";
 import { type Latency, latencyAt } from "./latency.ts";
 import { NGINX_NAMES, startHaproxy, startNginx, startNpmPeers } from "./peers.ts";
 import { cpuMicros, type Measured, residentBytes, startOwl, startUpstream } from "./programs.ts";
@@ -49,8 +50,8 @@ export async function benchProxy(args: readonly string[]): Promise<void> {
     const at = args.indexOf(`--${name}`);
     return at < 0 ? fallback : Number(args[at + 1]);
   };
-  const rounds = option("rounds", 5);
-  const seconds = option("seconds", 3);
+  const rounds = option("rounds", scaled(5, 1));
+  const seconds = option("seconds", scaled(3, 1));
   const only = args.includes("--only") ? (args[args.indexOf("--only") + 1] ?? "").split(",") : null;
   const wanted = (name: string) => only === null || only.includes(name);
   const dir = mkdtempSync(join(tmpdir(), "owl-bench-"));
@@ -60,7 +61,7 @@ export async function benchProxy(args: readonly string[]): Promise<void> {
     stop.unshift(upstream.stop);
     const measured = await startAll(dir, wanted, stop);
     // First, while no heap has slack left from a load: growth then is what the streams cost.
-    const count = option("streams", 2_000);
+    const count = option("streams", scaled(2_000, 200));
     const streams: Record<string, number> = {};
     if (count > 0) for (const one of measured) streams[one.name] = await bytesPerStream(one, count);
     for (const one of measured) load(dir, one, CASES[0] as Case, 2);
@@ -74,7 +75,7 @@ export async function benchProxy(args: readonly string[]): Promise<void> {
       latencyAt(port, STEADY_PER_S, seconds, LOAD_CORE),
     );
     const owl = measured.find(({ name }) => name === "owl");
-    const requests = option("requests", 1_000_000);
+    const requests = option("requests", scaled(1_000_000, 50_000));
     const growth = owl === undefined || requests === 0 ? null : heapGrowth(dir, owl, requests);
     report({ rounds, seconds, streams: count, results, latency, bytesPerStream: streams, growth });
   } finally {

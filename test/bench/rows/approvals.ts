@@ -9,10 +9,10 @@ import { listOf, textOf } from "../../chaos/caller.ts";
 import { makeRelease } from "../../support/releases.ts";
 import { startBundled, until } from "../bundled.ts";
 import { startCallCounter } from "../call-counter.ts";
-import type { Bench, Row } from "../figures.ts";
+import { type Bench, type Row, scaled } from "../figures.ts";
 
-const APPROVALS = 500;
-const COURSE = ["9.0.1", "9.0.2", "back", "9.0.3", "back"];
+const APPROVALS = scaled(500, 20);
+const COURSE = ["9.0.1", "9.0.2", "back", "9.0.3", "back"].slice(0, scaled(5, 1));
 
 export const approvalsBench: Bench = {
   name: "approvals",

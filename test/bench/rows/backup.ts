@@ -7,14 +7,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { textOf } from "../../chaos/caller.ts";
 import { startBundled, until } from "../bundled.ts";
-import type { Bench, Row } from "../figures.ts";
+import { type Bench, type Row, scaled } from "../figures.ts";
 
-const PAIRS = 6;
-const SPAN_MS = 15_000;
+const PAIRS = scaled(6, 1);
+const SPAN_MS = scaled(15_000, 8_000);
 const LANES = 8;
 const PATIENCE_MS = 60_000;
 /** The first turns load and compile. */
-const WARM_MS = 30_000;
+const WARM_MS = scaled(30_000, 8_000);
 
 export const backupBench: Bench = {
   name: "backup",

@@ -4,10 +4,10 @@ import { systemClock } from "../../../config/system-time.ts";
 import { processesOf } from "../../chaos/processes.ts";
 import { createProduct } from "../../chaos/product.ts";
 import { untilSteady } from "../bundled.ts";
-import { type Bench, cpuMs, residentMiB, summaryOf } from "../figures.ts";
+import { type Bench, cpuMs, residentMiB, scaled, summaryOf } from "../figures.ts";
 
-const INSTANCES = 200;
-const IDLE_MS = 30_000;
+const INSTANCES = scaled(200, 20);
+const IDLE_MS = scaled(30_000, 5_000);
 
 export const instancesBench: Bench = {
   name: "instances",

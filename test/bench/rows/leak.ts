@@ -8,9 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../../config/system-time.ts";
 import { openFeed, PROXY_COMMAND, proxySettings, tableOf } from "../../support/proxy/process.ts";
-import type { Bench, Row } from "../figures.ts";
+import { type Bench, type Row, scaled } from "../figures.ts";
 
-const REQUESTS = 1_000_000;
+const REQUESTS = scaled(1_000_000, 50_000);
 const PARTS = 10;
 /** More than this for each request from the first tenth to the end is a leak: the least object takes 16 bytes. */
 const MOST_BYTES = 4;

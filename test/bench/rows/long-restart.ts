@@ -5,13 +5,13 @@ import { randomUUID } from "node:crypto";
 import { systemClock } from "../../../config/system-time.ts";
 import { type Caller, listOf, textOf } from "../../chaos/caller.ts";
 import { startBundled, until, untilSteady } from "../bundled.ts";
-import { type Bench, type Row, summaryOf } from "../figures.ts";
+import { type Bench, type Row, scaled, summaryOf } from "../figures.ts";
 
-const ROUNDS = 3;
+const ROUNDS = scaled(3, 1);
 const GRACE_S = 12;
 const TURNS = 12;
 const STEPS = 6;
-const STEP_S = 10;
+const STEP_S = scaled(10, 3);
 
 async function askIn(caller: Caller, text: string): Promise<string> {
   const conversation = textOf((await caller.once("POST", "/api/conversations", { body: {} })).body, "id");

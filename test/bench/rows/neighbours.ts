@@ -9,10 +9,10 @@ import { type Caller, textOf } from "../../chaos/caller.ts";
 import { flood, makeMember } from "../../chaos/load/floods.ts";
 import { makeRecordings } from "../../chaos/outside/recordings.ts";
 import { startBundled } from "../bundled.ts";
-import { type Bench, type Row, summaryOf } from "../figures.ts";
+import { type Bench, type Row, scaled, summaryOf } from "../figures.ts";
 
-const BLOCKS = 4;
-const BLOCK_MS = 30_000;
+const BLOCKS = scaled(4, 2);
+const BLOCK_MS = scaled(30_000, 10_000);
 const BEAT_MS = 1_000;
 const PATIENCE_MS = 60_000;
 const GOAL = 2;

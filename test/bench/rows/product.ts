@@ -6,11 +6,11 @@ import { systemClock } from "../../../config/system-time.ts";
 import { textOf } from "../../chaos/caller.ts";
 import { processesOf, signalPid } from "../../chaos/processes.ts";
 import { type Bundled, startBundled, until, untilSteady } from "../bundled.ts";
-import { type Bench, cpuMs, type Row, residentMiB, summaryOf } from "../figures.ts";
+import { type Bench, cpuMs, type Row, residentMiB, scaled, summaryOf } from "../figures.ts";
 import { startSteadyLoad } from "../steady-load.ts";
 import { measureTurns } from "./turns.ts";
 
-const RESTARTS = 7;
+const RESTARTS = scaled(7, 2);
 
 export const productBench: Bench = {
   name: "product",

@@ -6,10 +6,10 @@ import { type Caller, listOf, textOf } from "../../chaos/caller.ts";
 import { signalPid } from "../../chaos/processes.ts";
 import { startBundled, until } from "../bundled.ts";
 import { startCallCounter } from "../call-counter.ts";
-import { type Bench, type Row, summaryOf } from "../figures.ts";
+import { type Bench, type Row, scaled, summaryOf } from "../figures.ts";
 
 /** Half of them turns, half of them runs. */
-const WORK = 1_000;
+const WORK = scaled(1_000, 60);
 const TOGETHER = 8;
 const KILL_EVERY_MS = 10_000;
 const READ_MS = 300;

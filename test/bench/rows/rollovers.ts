@@ -8,10 +8,10 @@ import { systemClock } from "../../../config/system-time.ts";
 import { createProduct } from "../../chaos/product.ts";
 import { auditPosts, startRolloverLoad } from "../../support/rollovers/load.ts";
 import { untilSteady } from "../bundled.ts";
-import type { Bench, Row } from "../figures.ts";
+import { type Bench, type Row, scaled } from "../figures.ts";
 
-const REQUESTS = 100_000;
-const RESTARTS = 20;
+const REQUESTS = scaled(100_000, 5_000);
+const RESTARTS = scaled(20, 5);
 const PROXY_EVERY = 5;
 const PROGRAM = new URL("../../support/programs/rollover-web.ts", import.meta.url).pathname;
 

@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { systemClock } from "../../../config/system-time.ts";
 import { processesOf, signalPid } from "../../chaos/processes.ts";
 import { type Bundled, startBundled, until, untilSteady } from "../bundled.ts";
-import { type Bench, cpuMs, type Row, residentMiB, summaryOf } from "../figures.ts";
+import { type Bench, cpuMs, type Row, residentMiB, scaled, summaryOf } from "../figures.ts";
 
-const ROUNDS = 4;
+const ROUNDS = scaled(4, 1);
 /** Five crashes of a service within a minute would be crash-looping; these are two a round. */
-const REST_MS = 30_000;
+const REST_MS = scaled(30_000, 5_000);
 
 const GOALS = {
   web: { work: "CPU of a web from spawn to ready", most: 5 },

@@ -7,9 +7,9 @@ import { connectionCap, descriptorLimit } from "../../../supervisor/proxy/core/c
 import { processesOf } from "../../chaos/processes.ts";
 import { createProduct } from "../../chaos/product.ts";
 import { until, untilSteady } from "../bundled.ts";
-import { type Bench, residentMiB } from "../figures.ts";
+import { type Bench, residentMiB, scaled } from "../figures.ts";
 
-const WANTED = 10_000;
+const WANTED = scaled(10_000, 1_000);
 const PROGRAM = new URL("../programs/stream-service.ts", import.meta.url).pathname;
 
 export const streamsBench: Bench = {

@@ -7,11 +7,11 @@ import { systemClock } from "../../../config/system-time.ts";
 import { textOf } from "../../chaos/caller.ts";
 import { processesOf } from "../../chaos/processes.ts";
 import { type Bundled, until } from "../bundled.ts";
-import { cpuMs, type Row, summaryOf } from "../figures.ts";
+import { cpuMs, type Row, scaled, summaryOf } from "../figures.ts";
 
-const WARM = 200;
-const ALONE = 300;
-const TURNS = 2_000;
+const WARM = scaled(200, 50);
+const ALONE = scaled(300, 50);
+const TURNS = scaled(2_000, 300);
 const RATE = 100;
 /** Turns whose model request has not come by then are counted as lost to the figures, in words. */
 const PATIENCE_MS = 60_000;

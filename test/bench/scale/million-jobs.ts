@@ -10,10 +10,10 @@ import { createDatabase, type Database } from "../../../services/db/pool.ts";
 import { createQueue, type JobQueue } from "../../../services/db/queue.ts";
 import { acceptTurn } from "../../../services/db/turns.ts";
 import { startServices } from "../../support/services.ts";
-import { type Bench, type Row, summaryOf } from "../figures.ts";
+import { type Bench, type Row, scaled, summaryOf } from "../figures.ts";
 
-const WAITING = 1_000_000;
-const SAMPLES = 400;
+const WAITING = scaled(1_000_000, 20_000);
+const SAMPLES = scaled(400, 100);
 const ITEMS = 10_000;
 const WORKER = "worker-bench";
 

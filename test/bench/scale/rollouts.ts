@@ -5,9 +5,9 @@ import { isLiving } from "../../../supervisor/core/instance.ts";
 import type { Action } from "../../../supervisor/core/world.ts";
 import { createSeededRandom } from "../../chaos/plan/seeded-random.ts";
 import { createRolloutWorld } from "../../support/rollout-world.ts";
-import type { Bench } from "../figures.ts";
+import { type Bench, scaled } from "../figures.ts";
 
-const HOURS = 72;
+const HOURS = scaled(72, 6);
 const EVERY_MS = 600_000;
 const STEP_MS = 250;
 const SERVICES = [
