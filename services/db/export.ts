@@ -32,6 +32,11 @@ const EXPORTED = {
     columns: `x.id, x.name, x.instructions, x.model, x.temperature, x.tools, x.data_sources, x.starters, x.shared,
       x.created_at, x.updated_at`,
   },
+  prompts: {
+    from: "owl.prompt x WHERE x.account_id = $1",
+    at: "x.created_at",
+    columns: "x.id, x.name, x.text, x.shared, x.created_at",
+  },
   transcriptions: {
     from: "owl.transcription x WHERE x.account_id = $1",
     at: "x.created_at",
@@ -88,6 +93,7 @@ const TURNS: Exported = {
   from: "owl.turn x WHERE x.account_id = $1 AND x.conversation_id = $2::uuid",
   at: "x.created_at",
   columns: `x.id, x.conversation_id, owl.turn_parent(x.id) AS follows, x.text, x.model, x.state, x.answer, x.message, x.created_at, x.ended_at,
+    (SELECT jsonb_build_object('good', f.good, 'note', f.note) FROM owl.feedback f WHERE f.turn_id = x.id) AS feedback,
     (SELECT coalesce(jsonb_agg(jsonb_build_object('id', a.id, 'name', a.name) ORDER BY a.position), '[]')
        FROM owl.attachment a WHERE a.turn_id = x.id) AS attachments`,
 };

@@ -32,6 +32,8 @@ export interface TurnRow {
   readonly attachments: readonly AttachmentRow[];
   /** All versions of it, oldest first; none where it is the only one. */
   readonly versions: readonly string[];
+  /** What its owner thought of the answer. */
+  readonly feedback: { readonly good: boolean; readonly note: string } | null;
 }
 
 const TURN_COLUMNS = `t.id, t.conversation_id AS "conversationId", t.account_id AS "accountId", t.state, t.text,
@@ -40,7 +42,8 @@ const TURN_COLUMNS = `t.id, t.conversation_id AS "conversationId", t.account_id 
   coalesce(e.tools, '[]'::jsonb) AS tools, ${askedText("chat", "t")} AS "waitsFor",
   coalesce((SELECT jsonb_agg(jsonb_build_object('id', a.id, 'name', a.name, 'bytes', a.bytes) ORDER BY a.position)
               FROM owl.attachment a WHERE a.turn_id = t.id), '[]'::jsonb) AS attachments,
-  to_jsonb(owl.turn_versions(t.conversation_id, t.id)) AS versions`;
+  to_jsonb(owl.turn_versions(t.conversation_id, t.id)) AS versions,
+  (SELECT jsonb_build_object('good', f.good, 'note', f.note) FROM owl.feedback f WHERE f.turn_id = t.id) AS feedback`;
 
 const TURN_EVENTS = `LEFT JOIN LATERAL (
     SELECT max(v.seq) AS seq,

@@ -22,6 +22,10 @@ interface ProgramRun {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly timeoutMs: number;
+  /** Given to it as its standard input; absent: it has none. */
+  readonly input?: Uint8Array;
+  /** More resident memory than this ends it. */
+  readonly memoryBytes?: number;
 }
 
 const STDOUT_LIMIT = 8 * 2 ** 20;
@@ -43,12 +47,15 @@ export function findProgram(name: string, path = process.env.PATH ?? ""): string
 
 /**
  * Runs to the end and gives exit code and output. Throws the signal's reason when aborted, `program.notFound` when it
- * cannot be started, `program.timeout`, and `program.output` for more than 8 MiB of it; the child is killed first.
+ * cannot be started, `program.timeout`, `program.memory`, and `program.output` for more than 8 MiB of it; the child is killed first.
  */
 export async function runProgram(run: ProgramRun): Promise<ProgramResult> {
   run.signal.throwIfAborted();
   const [command, ...args] = run.argv;
-  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], cwd: "/", env: inheritedEnv(process.env) });
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], cwd: "/", env: inheritedEnv(process.env) });
+  // One that does not read it to the end has its reasons, and says them.
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(run.input);
   const out: Buffer[] = [];
   let outBytes = 0;
   let stderr = "";
@@ -62,6 +69,12 @@ export async function runProgram(run: ProgramRun): Promise<ProgramResult> {
   const cancelTimeout = run.clock.after(run.timeoutMs, () =>
     end(failure("program.timeout", { name: command, seconds: Math.round(run.timeoutMs / 1_000) })),
   );
+  const watching = new AbortController();
+  if (run.memoryBytes !== undefined) {
+    void watchMemory(child, run.memoryBytes, run.clock, watching.signal).then(
+      (isOver) => isOver && end(failure("program.memory", { name: command })),
+    );
+  }
   child.stdout.on("data", (chunk: Buffer) => {
     outBytes += chunk.length;
     if (outBytes > STDOUT_LIMIT) end(failure("program.output", { name: command }));
@@ -85,7 +98,29 @@ export async function runProgram(run: ProgramRun): Promise<ProgramResult> {
     throw error;
   } finally {
     cancelTimeout();
+    watching.abort();
     run.signal.removeEventListener("abort", onAbort);
+  }
+}
+
+const LOOK_MS = 100;
+
+/** Resolves when it holds more than that (true), or when nobody watches any more. */
+async function watchMemory(child: ChildProcess, most: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
+  try {
+    for await (const _ of clock.every(LOOK_MS, signal)) if (residentBytes(child.pid) > most) return true;
+  } catch {
+    // It has ended.
+  }
+  return false;
+}
+
+function residentBytes(pid: number | undefined): number {
+  try {
+    const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    return Number(kib ?? 0) * 1024;
+  } catch {
+    return 0;
   }
 }
 

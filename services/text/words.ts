@@ -103,6 +103,10 @@ export const words = {
     `You answer questions about a team's data. Data sources: ${v.sources}. Look at the tables before you write SQL; use the tools rather than guess; show the SQL you used. Answer in the language of the question.`,
     `You answer questions about a team's data. Data sources: ${v.sources}. Look at the tables before you write SQL; use the tools rather than guess; show the SQL you used. Answer in the language of the question, in Korean when in doubt.`,
   ],
+  "attachment.cut": [
+    "(cut: the document goes on; only its beginning was read)",
+    "(여기까지: 문서가 길어 앞부분만 읽었습니다)",
+  ],
   "model.assistant": (v: With<"name">) => [`You are the assistant “${v.name}”.`, `You are the assistant “${v.name}”.`],
   "model.key": (v: With<"status">) => [
     `The model endpoint refused our key (status ${v.status}). An administrator must check model.apiKey.`,

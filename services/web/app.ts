@@ -24,12 +24,14 @@ import { attachmentRoutes } from "./routes/attachments.ts";
 import { batchRoutes } from "./routes/batches.ts";
 import { conversationRoutes } from "./routes/conversations.ts";
 import { eventRoutes } from "./routes/events.ts";
+import { feedbackRoutes } from "./routes/feedback.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { internalRoutes } from "./routes/internal.ts";
 import { internalBatchRoutes } from "./routes/internal-batches.ts";
 import { internalScheduleRoutes } from "./routes/internal-schedules.ts";
 import { playbookRunRoutes } from "./routes/playbook-runs.ts";
 import { playbookRoutes } from "./routes/playbooks.ts";
+import { promptRoutes } from "./routes/prompts.ts";
 import { scheduleRoutes } from "./routes/schedules.ts";
 import { schemaAnalysisRoutes } from "./routes/schema-analyses.ts";
 import { secondFactorRoutes } from "./routes/second-factor.ts";
@@ -50,9 +52,11 @@ const ROUTES: readonly Routes[] = [
   secondFactorRoutes,
   conversationRoutes,
   assistantRoutes,
+  promptRoutes,
   shareRoutes,
   turnRoutes,
   turnStepRoutes,
+  feedbackRoutes,
   attachmentRoutes,
   eventRoutes,
   batchRoutes,

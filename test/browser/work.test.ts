@@ -233,6 +233,11 @@ describe("assistants", () => {
     await page.getByRole("button", { name: "SELECT 6 * 7 AS answer" }).click();
     await page.locator(".composer textarea").press("Enter");
     await page.getByText("Assistant: Analyst.").waitFor();
+    await page.getByRole("button", { name: "Bad answer" }).click();
+    await page.getByLabel("What was good or wrong?").fill("Too short.");
+    await expectAccessible(page);
+    await page.locator(".feedback-note button[type=submit]").click();
+    await page.getByLabel("What was good or wrong?").waitFor({ state: "detached" });
 
     await page.getByRole("button", { name: "Analyst" }).click();
     const dialog = page.getByRole("dialog");
@@ -241,9 +246,42 @@ describe("assistants", () => {
     await dialog.getByLabel("No assistant").check();
     await dialog.getByRole("button", { name: "Use" }).click();
     await page.getByRole("button", { name: "No assistant" }).waitFor();
+    await page.getByRole("link", { name: "Administration" }).click();
+    await page.getByRole("link", { name: "Feedback" }).click();
+    await page.getByText("Too short.").waitFor();
+    await page.locator("summary", { hasText: "6 * 7" }).click();
+    await expectAccessible(page);
     await page.getByRole("link", { name: "Assistants", exact: true }).click();
     await page.getByRole("link", { name: "Analyst" }).waitFor();
     await expectAccessible(page);
+    await page.close();
+  });
+
+  test("a prompt is kept, found by a slash and the keys, and filled in", async () => {
+    const page = await open("/prompts/new");
+    await page.getByLabel("Name, typed after /").fill("합계");
+    await page.getByLabel("Text", { exact: true }).fill("SELECT {{first}} + {{second}} AS sum");
+    await page.getByText("Filled in when used: first, second").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("link", { name: "/합계" }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole("link", { name: "New chat" }).click();
+    const field = page.locator(".composer textarea");
+    await field.pressSequentially("/합");
+    await page.getByRole("option", { name: /합계/, selected: true }).waitFor();
+    expect(await field.getAttribute("aria-activedescendant")).toBe(await page.getByRole("option").getAttribute("id"));
+    await expectAccessible(page);
+    await field.press("Escape");
+    await page.getByRole("option").waitFor({ state: "detached" });
+    await field.fill("/");
+    await page.getByRole("option", { name: /합계/ }).waitFor();
+    await field.press("ArrowDown");
+    await field.press("Enter");
+    await page.getByRole("dialog").getByLabel("first").fill("40");
+    await page.getByRole("dialog").getByLabel("second").fill("2");
+    await page.getByRole("dialog").getByLabel("second").press("Enter");
+    await until("the question is there", async () => (await field.inputValue()) === "SELECT 40 + 2 AS sum");
     await page.close();
   });
 });

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { TEXT_ENCODINGS } from "../text-encodings.ts";
 import type { TurnState } from "../turn.ts";
+import { feedback } from "./feedback.ts";
 import { count, id, instant, list, text } from "./parts.ts";
 import { askedStep } from "./step.ts";
 
@@ -50,6 +51,7 @@ export const turn = z.object({
   waitsFor: list(askedStep).describe(
     "While `waiting`: calls to be allowed, or whose outcome is not known; their owner answers.",
   ),
+  feedback: feedback.nullable().describe("What its owner thought of the answer."),
   versions: list(id).describe("All versions of it, this one too, oldest first; empty: it is the only one."),
 });
 export type Turn = z.infer<typeof turn>;

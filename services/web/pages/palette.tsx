@@ -135,7 +135,7 @@ export function Palette({ isAdministrator, onHelp, onClose }: PaletteProps): VNo
 }
 
 function actsOf(isAdministrator: boolean, onHelp: () => void): readonly Offer[] {
-  const pages = ["recordings", "batches", "playbooks", "assistants", "schedules", "schemas"] as const;
+  const pages = ["recordings", "batches", "playbooks", "assistants", "prompts", "schedules", "schemas"] as const;
   return [
     { key: "new", name: t("chat.new"), act: () => go("/") },
     ...pages.map((page) => ({ key: page, name: t(`nav.${page}`), act: () => go(`/${page}`) })),

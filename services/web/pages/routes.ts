@@ -10,6 +10,7 @@ export type Place =
   | { readonly page: "playbooks"; readonly id: string | null }
   | { readonly page: "playbook-runs"; readonly id: string | null }
   | { readonly page: "assistants"; readonly id: string | null }
+  | { readonly page: "prompts"; readonly id: string | null }
   | { readonly page: "schedules"; readonly id: string | null }
   | { readonly page: "schemas"; readonly id: string | null }
   | { readonly page: "shared"; readonly id: string | null }
@@ -22,6 +23,7 @@ const PAGES = [
   "playbooks",
   "playbook-runs",
   "assistants",
+  "prompts",
   "schedules",
   "schemas",
   "admin",

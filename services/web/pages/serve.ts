@@ -31,6 +31,8 @@ const PAGES = [
   "/playbook-runs/:id",
   "/assistants",
   "/assistants/:id",
+  "/prompts",
+  "/prompts/:id",
   "/schedules",
   "/schedules/:id",
   "/schemas",

@@ -25,7 +25,7 @@ const PAGES: readonly { readonly page: Place["page"]; readonly icon: IconName; r
   { page: "recordings", icon: "recordings" },
   { page: "batches", icon: "batches" },
   { page: "playbooks", icon: "playbooks", also: "playbook-runs" },
-  { page: "assistants", icon: "assistants" },
+  { page: "assistants", icon: "assistants", also: "prompts" },
   { page: "schedules", icon: "schedules" },
   { page: "schemas", icon: "schemas" },
 ];

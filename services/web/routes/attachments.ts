@@ -1,25 +1,43 @@
 // Files for a question: kept as text until the question that names them is accepted, then gone with its conversation.
 
 import type { Readable } from "node:stream";
+import type { TextEncoding } from "../../core/text-encodings.ts";
 import { failure } from "../../core/wire/errors.ts";
 import { nothing, withId } from "../../core/wire/parts.ts";
 import { attachedFile, attachmentQuery } from "../../core/wire/turn.ts";
 import { deleteAttachment, findAttachment, insertAttachment } from "../../db/attachments.ts";
+import { documentText, isDocument } from "../../media/document-text.ts";
 import { holdToLimits } from "../account-limits.ts";
-import type { Routes } from "../deps.ts";
-import { ATTACHMENT_BYTES } from "../pages/core/attached.ts";
+import type { Routes, WebDeps } from "../deps.ts";
+import { ATTACHMENT_BYTES, DOCUMENT_BYTES } from "../pages/core/attached.ts";
 import { accountOf } from "../sessions.ts";
+import { createWaitingLine } from "../waiting-line.ts";
 import { fileBody, type WireTypes } from "../wire.ts";
 
 const tags = ["turns"];
 const notFound = () => failure("attachment.notFound");
 
-const tooLarge = () =>
-  failure("attachment.tooLarge", { limit: ATTACHMENT_BYTES }, { data: { limit: ATTACHMENT_BYTES } });
+/** Documents read at once, in this process. */
+const READS = { atOnce: 2, inLine: 20 };
+
+const tooLarge = (limit: number) => failure("attachment.tooLarge", { limit }, { data: { limit } });
+
+/** What a file says, and how its bytes were read. Throws `attachment.…` where it is neither text nor a document. */
+async function readFile(deps: WebDeps, bytes: Buffer, asked: TextEncoding | undefined) {
+  if (isDocument(bytes)) {
+    const { text, isCut } = await documentText(bytes, deps.clock);
+    return { text: isCut ? `${text}\n${deps.text("attachment.cut")}` : text, encoding: "UTF-8" as const };
+  }
+  // The tables of every old encoding: not before there is a file.
+  const { readText } = await import("../attachment-text.ts");
+  const read = readText(bytes, asked);
+  if (read === null) throw asked ? failure("attachment.encoding", { encoding: asked }) : failure("attachment.type");
+  return read;
+}
 
 /** The whole body; throws `attachment.tooLarge` (413) as soon as it is known to be larger than allowed. */
 async function readBody(body: Readable | null, announced: string | undefined): Promise<Buffer> {
-  if (Number(announced ?? 0) > ATTACHMENT_BYTES) throw tooLarge();
+  if (Number(announced ?? 0) > DOCUMENT_BYTES) throw tooLarge(DOCUMENT_BYTES);
   const chunks: Buffer[] = [];
   let bytes = 0;
   if (body) {
@@ -27,7 +45,9 @@ async function readBody(body: Readable | null, announced: string | undefined): P
     await new Promise<void>((resolve, reject) => {
       body.on("data", (chunk: Buffer) => {
         bytes += chunk.length;
-        if (bytes > ATTACHMENT_BYTES) reject(tooLarge());
+        const [head = chunk] = chunks;
+        const most = isDocument(head) ? DOCUMENT_BYTES : ATTACHMENT_BYTES;
+        if (bytes > most) reject(tooLarge(most));
         else chunks.push(chunk);
       });
       body.once("end", resolve);
@@ -40,6 +60,8 @@ async function readBody(body: Readable | null, announced: string | undefined): P
 }
 
 export const attachmentRoutes: Routes = (app, deps) => {
+  const reads = createWaitingLine(READS, () => failure("limit.requests", {}, { data: { retryAfterS: 1 } }));
+
   app.register(async (plain) => {
     const scope = plain.withTypeProvider<WireTypes>();
     // Whatever it is called, the body is the file; its content is judged, not its type.
@@ -51,9 +73,10 @@ export const attachmentRoutes: Routes = (app, deps) => {
       {
         config: { isLong: true },
         schema: {
-          summary: "Attach a file to the next question: the body is the file, text of at most 1 MiB",
+          summary:
+            "Attach a file to the next question: the body is the file, text of at most 1 MiB or a document of 8 MiB",
           description:
-            "Text in UTF-8, UTF-16 with a byte order mark, or the encoding it looks most like; the answer says which, and `encoding` decides otherwise. One that no question names is deleted after 24 hours.",
+            "Of a PDF, Word, Excel or PowerPoint file the text is kept, told apart by page, sheet or slide. Text in UTF-8, UTF-16 with a byte order mark, or the encoding it looks most like; the answer says which, and `encoding` decides otherwise. One that no question names is deleted after 24 hours.",
           tags,
           querystring: attachmentQuery,
           body: fileBody,
@@ -64,11 +87,10 @@ export const attachmentRoutes: Routes = (app, deps) => {
         const bytes = await readBody(request.body, request.headers["content-length"]);
         if (bytes.length === 0) throw failure("attachment.empty");
         const asked = request.query.encoding;
-        // The tables of every old encoding: not before there is a file.
-        const { attachedName, readText } = await import("../attachment-text.ts");
-        const read = readText(bytes, asked);
-        if (read === null)
-          throw asked ? failure("attachment.encoding", { encoding: asked }) : failure("attachment.type");
+        const { attachedName } = await import("../attachment-text.ts");
+        const read = await (isDocument(bytes)
+          ? reads.within(() => readFile(deps, bytes, asked))
+          : readFile(deps, bytes, asked));
         const file = { id: deps.random.uuid(), name: attachedName(request.query.name), bytes: bytes.length };
         const accountId = accountOf(request).id;
         await deps.db.transaction(async (sql) => {

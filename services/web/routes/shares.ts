@@ -135,8 +135,10 @@ export const shareRoutes: Routes = (app, deps) => {
         const page = { conversationId: found.conversationId, leaf: found.leafId, before: beforeOf(after), limit };
         const { turns, hasMore } = await listTurns(deps.aside, page);
         const oldest = turns.at(-1);
-        // Other versions, and what its owner is asked, are the owner's own.
-        const shown = turns.toReversed().map((row) => ({ ...turnJson(row, null), versions: [], waitsFor: [] }));
+        // Other versions, what its owner is asked, and thinks, are the owner's own.
+        const shown = turns
+          .toReversed()
+          .map((row) => ({ ...turnJson(row, null), versions: [], waitsFor: [], feedback: null }));
         const { title, by, forAnyone, expiresAt } = found;
         const earlier = hasMore && oldest ? cursorOf(oldest.cursor, oldest.id) : null;
         return { title, by, forAnyone, expiresAt, turns: shown, earlier };

@@ -33,6 +33,7 @@ export const turnJson = (row: TurnRow, position: number | null): z.input<typeof 
   attachments: row.attachments,
   waitsFor: row.waitsFor,
   versions: row.versions,
+  feedback: row.feedback,
 });
 
 /** What a further version of that turn follows; null: nothing. */

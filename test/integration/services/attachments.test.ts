@@ -1,5 +1,6 @@
 // Files attached to questions over the real web and a real worker: what is taken, whose it is, and when it goes.
 
+import { strToU8, zipSync } from "fflate";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { forgetUnsentAttachments } from "../../../services/db/attachments.ts";
 import { createDatabase } from "../../../services/db/pool.ts";
@@ -97,6 +98,54 @@ test("text of a Korean spreadsheet and of Windows is read as what it says", asyn
   expect((await client.call("GET", `/api/attachments/${korean}`)).body).toBe("이름,똠\n");
   const windows = await attached("w.txt", Buffer.from("\ufeff가 a", "utf16le"));
   expect((await client.call("GET", `/api/attachments/${windows}`)).body).toBe("가 a");
+});
+
+/** A PDF of one page that says `text`. */
+function pdfOf(text: string): Buffer {
+  const content = `BT /F1 12 Tf 10 100 Td (${text}) Tj ET`;
+  const objects = [
+    "<</Type/Catalog/Pages 2 0 R>>",
+    "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+    "<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+    `<</Length ${content.length}>>stream\n${content}\nendstream`,
+    "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+  ];
+  let file = "%PDF-1.4\n";
+  const places = objects.map((object, index) => {
+    const at = file.length;
+    file += `${index + 1} 0 obj${object}endobj\n`;
+    return `${String(at).padStart(10, "0")} 00000 n \n`;
+  });
+  const table = `xref\n0 6\n0000000000 65535 f \n${places.join("")}trailer<</Size 6/Root 1 0 R>>`;
+  return Buffer.from(`${file}${table}\nstartxref\n${file.length}\n%%EOF`);
+}
+
+const zipOf = (files: Readonly<Record<string, string>>): Buffer =>
+  Buffer.from(zipSync(Object.fromEntries(Object.entries(files).map(([name, text]) => [name, strToU8(text)]))));
+
+test("of a PDF, a Word, an Excel and a PowerPoint file the text is kept; others, and bombs, are refused in words", async () => {
+  const said = async (name: string, content: Buffer) =>
+    (await client.call("GET", `/api/attachments/${await attached(name, content)}`)).body;
+  expect(await said("a.pdf", pdfOf("Forty-two"))).toBe("[page 1]\nForty-two\n\n");
+  const word = "<w:document><w:p><w:t>매출은 42</w:t></w:p></w:document>";
+  expect(await said("a.docx", zipOf({ "word/document.xml": word, "word/media/x.png": "x" }))).toBe("매출은 42\n\n");
+  const slide = "<p:sld><a:p><a:t>Second</a:t></a:p></p:sld>";
+  const slides = { "ppt/slides/slide10.xml": slide, "ppt/slides/slide2.xml": slide.replace("Second", "First") };
+  expect(await said("a.pptx", zipOf(slides))).toBe("[slide 2]\nFirst\n\n[slide 10]\nSecond\n\n");
+  const sheet = '<sheetData><row><c r="A1"><v>42</v></c><c r="B1" t="str"><v>b</v></c></row></sheetData>';
+  const book = { "xl/workbook.xml": '<sheets><sheet name="Sums"/></sheets>', "xl/worksheets/sheet1.xml": sheet };
+  expect(await said("a.xlsx", zipOf(book))).toBe("[sheet Sums]\n42,b\n\n");
+
+  for (const [content, status, code] of [
+    [zipOf({ "a.txt": "x" }), 415, "attachment.type"],
+    [Buffer.from("%PDF-1.4 broken"), 422, "attachment.document"],
+    [Buffer.from("PK\u0003\u0004 broken"), 422, "attachment.document"],
+    [pdfOf(""), 422, "attachment.document"],
+    [zipOf({ "word/document.xml": "x".repeat(65 * MIB) }), 422, "attachment.document"],
+    [Buffer.alloc(8 * MIB + 1, "%PDF"), 413, "attachment.tooLarge"],
+  ] as const) {
+    expect(await attach("a.pdf", content)).toMatchObject({ status, body: { code } });
+  }
 });
 
 test.each([

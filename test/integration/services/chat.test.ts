@@ -108,6 +108,51 @@ test("a question asked in another version is a branch: shown with the way back, 
   expect((await show(foreign)).status).toBe(404);
 });
 
+test("feedback is its owner's on an ended answer; administrators read that turn and no other, until it is taken back", async () => {
+  await client.call("POST", "/internal/users", { name: "jun", password: PASSWORD });
+  const jun = createWebClient(socket);
+  await jun.signIn("jun");
+  const { turnId, conversation } = await jun.ask("SELECT 7 AS n");
+  await jun.ended(turnId);
+  const { turnId: other } = await jun.ask("SELECT 8 AS n");
+  await jun.ended(other);
+  const path = `/api/turns/${turnId}/feedback`;
+  expect((await client.call("PUT", path, { good: true })).status).toBe(404);
+  for (const good of [true, false]) expect((await jun.call("PUT", path, { good, note: "Hm." })).status).toBe(204);
+  expect((await jun.call("GET", `/api/turns/${turnId}`)).body.feedback).toEqual({ good: false, note: "Hm." });
+
+  expect((await jun.call("GET", "/api/admin/feedback")).status).toBe(403);
+  const { body } = await client.call("GET", "/api/admin/feedback?good=false");
+  expect(body).toMatchObject({ counts: { good: 0, bad: 1, noted: 1 }, next: null });
+  expect(body.items).toMatchObject([
+    { turnId, conversationId: conversation, own: false, account: "jun", note: "Hm.", question: "SELECT 7 AS n" },
+  ]);
+  expect(body.items[0].answer).toContain("| 7 |");
+  expect((await client.call("GET", "/api/admin/feedback?good=true")).body.items).toEqual([]);
+  expect((await jun.call("DELETE", path)).status).toBe(204);
+  expect((await jun.call("DELETE", path)).status).toBe(404);
+  expect((await client.call("GET", "/api/admin/feedback")).body.items).toEqual([]);
+});
+
+test("a prompt is kept, listed by its beginning, and used by others while it is shared", async () => {
+  const jun = createWebClient(socket);
+  await client.call("POST", "/internal/users", { name: "sora", password: PASSWORD });
+  await jun.signIn("sora");
+  const body = { name: "월간", text: `{{월}} ${"매".repeat(200)}` };
+  const kept = (await client.call("POST", "/api/prompts", body)).body;
+  expect(kept).toMatchObject({ ...body, own: true, shared: false, beginning: `{{월}} ${"매".repeat(114)}` });
+  for (const name of ["a b", "/a", "-a", ""]) {
+    expect((await client.call("POST", "/api/prompts", { ...body, name })).status).toBe(400);
+  }
+  const path = `/api/prompts/${kept.id}`;
+  expect((await jun.call("GET", path)).status).toBe(404);
+  await client.call("PUT", path, { ...body, shared: true });
+  expect((await jun.call("GET", "/api/prompts")).body.items).toMatchObject([{ name: "월간", own: false, by: "admin" }]);
+  expect((await jun.call("GET", path)).body.text).toBe(body.text);
+  expect((await jun.call("DELETE", path)).status).toBe(404);
+  expect((await client.call("DELETE", path)).status).toBe(204);
+});
+
 test("an assistant is saved, shared, chosen and told in the answer; what it may not ask is not there", async () => {
   await client.call("POST", "/internal/users", { name: "mina", password: PASSWORD });
   const mina = createWebClient(socket);

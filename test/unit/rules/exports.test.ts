@@ -9,6 +9,7 @@ import { sources, WINGS } from "../../support/rules/sources.ts";
 const PROGRAMS = [
   "ctl/bootstrap.mjs",
   "ctl/main.ts",
+  "services/media/document/main.ts",
   "services/prepare/describe.ts",
   "services/prepare/main.ts",
   "services/web/main.ts",

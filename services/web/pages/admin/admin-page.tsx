@@ -5,6 +5,7 @@ import type { VNode } from "preact";
 import { follow } from "../routes.ts";
 import { t } from "../text/text.ts";
 import { AuditView } from "./audit-view.tsx";
+import { FeedbackView } from "./feedback-view.tsx";
 import { JobsView } from "./jobs-view.tsx";
 import { LogsView } from "./logs-view.tsx";
 import { OverviewView } from "./overview-view.tsx";
@@ -12,7 +13,7 @@ import { RolloutsView } from "./rollouts-view.tsx";
 import { UpdatesView } from "./updates-view.tsx";
 import { UsersView } from "./users-view.tsx";
 
-const SECTIONS = ["overview", "jobs", "updates", "rollouts", "logs", "users", "audit"] as const;
+const SECTIONS = ["overview", "jobs", "updates", "rollouts", "logs", "users", "feedback", "audit"] as const;
 
 export default function AdminPage({ id }: { readonly id: string | null }): VNode {
   const section = SECTIONS.find((name) => name === id) ?? "overview";
@@ -39,6 +40,7 @@ export default function AdminPage({ id }: { readonly id: string | null }): VNode
       {section === "rollouts" && <RolloutsView />}
       {section === "logs" && <LogsView />}
       {section === "users" && <UsersView />}
+      {section === "feedback" && <FeedbackView />}
       {section === "audit" && <AuditView />}
     </section>
   );

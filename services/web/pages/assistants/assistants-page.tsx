@@ -16,6 +16,7 @@ import { useStore } from "../store.ts";
 import { a } from "../text/assistant-words.ts";
 import { t } from "../text/text.ts";
 import { AssistantEditor } from "./assistant-editor.tsx";
+import { AssistantTabs } from "./assistant-tabs.tsx";
 
 export default function AssistantsPage({ id }: { readonly id: string | null }): VNode {
   if (id === null) return <AssistantList />;
@@ -36,6 +37,7 @@ function AssistantList(): VNode {
     <section class="page">
       <header class="page-head">
         <h1>{t("nav.assistants")}</h1>
+        <AssistantTabs here="assistants" />
         <p>{a("what")}</p>
       </header>
       <p>

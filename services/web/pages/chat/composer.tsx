@@ -4,8 +4,10 @@
 import type { TargetedClipboardEvent, VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Attachment } from "../../../core/wire/turn.ts";
+import type { Keys, PromptList } from "../assistants/prompt-list.tsx";
 import { readiness, readyFiles } from "../core/attached.ts";
 import { mayEnterSend } from "../core/ime.ts";
+import { commandOf } from "../core/prompt.ts";
 import { isTooLong, QUESTION_LIMIT, questionOf } from "../core/question.ts";
 import type { TurnView } from "../core/turn-view.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -40,6 +42,10 @@ export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }
   const [isWaiting, setWaiting] = useState(false);
   /** A pasted text that finds no room, until it is decided what becomes of it. */
   const [homeless, setHomeless] = useState<string | null>(null);
+
+  const command = commandOf(text);
+  const commandKeys = useRef<Keys | null>(null);
+  const Prompts = usePrompts(command !== null);
 
   useEffect(() => {
     setHomeless(null);
@@ -97,6 +103,7 @@ export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }
   }
 
   function press(event: KeyboardEvent): void {
+    if (commandKeys.current?.(event)) return;
     const { key, keyCode, isComposing, shiftKey, altKey } = event;
     if (mayEnterSend({ key, keyCode, isComposing, shiftKey, altKey, composing: composing.current }, isTouch())) {
       event.preventDefault();
@@ -128,6 +135,9 @@ export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }
         onBringBack={bringBack}
         onLeaveVersion={versionOf === null ? null : leaveVersion}
       />
+      {Prompts !== null && command !== null && (
+        <Prompts typed={command} field={field} keys={commandKeys} onTake={change} />
+      )}
       <FileChooser onFiles={(chosen) => attachFiles(conversationId, chosen)} />
       <textarea
         ref={field}
@@ -162,6 +172,19 @@ export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }
       )}
     </form>
   );
+}
+
+/** The list behind a slash, once the first one was typed. */
+function usePrompts(isCommand: boolean): typeof PromptList | null {
+  const [Prompts, setPrompts] = useState<typeof PromptList | null>(null);
+  useEffect(() => {
+    if (!isCommand || Prompts !== null) return;
+    import("../assistants/prompt-list.tsx").then(
+      (module) => setPrompts(() => module.PromptList),
+      () => undefined,
+    );
+  }, [isCommand]);
+  return Prompts;
 }
 
 function FileChooser({ onFiles }: { readonly onFiles: (files: FileList | readonly File[]) => void }): VNode {

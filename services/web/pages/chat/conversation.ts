@@ -210,6 +210,18 @@ export async function stopTurn(turn: TurnView): Promise<void> {
   await readTurn(turn.conversationId, turn.id);
 }
 
+/** Says what one thinks of an answer; null: nothing any more. Throws as `call` does. */
+export async function rateTurn(turn: TurnView, feedback: TurnView["feedback"]): Promise<void> {
+  replaceTurn({ ...turn, feedback });
+  try {
+    const write = feedback === null ? ({ method: "DELETE" } as const) : ({ method: "PUT", body: feedback } as const);
+    await call(`/api/turns/${turn.id}/feedback`, write);
+  } catch (error) {
+    replaceTurn(turn);
+    throw error;
+  }
+}
+
 function replaceTurn(next: TurnView): void {
   const store = held.get(next.conversationId);
   store?.set((now) => {

@@ -47,7 +47,7 @@ export function attachFiles(conversationId: string | null, files: Iterable<File>
   for (const file of taken) {
     const key = browserRandom.uuid();
     chosen.set(key, { file, abort: new AbortController() });
-    const failure = refusedAtOnce(file.size);
+    const failure = refusedAtOnce(file.name, file.size);
     put(conversationId, (now) => [
       ...now,
       {

@@ -16,6 +16,7 @@ import { ownWords } from "../text/own-words.ts";
 import { languageNow, momentText, numberText, t } from "../text/text.ts";
 import { AttachedFiles } from "./attached-files.tsx";
 import { readTurn, stopTurn } from "./conversation.ts";
+import { Feedback } from "./feedback.tsx";
 import { Markdown } from "./markdown.tsx";
 import { ReceiptView } from "./receipt.tsx";
 import { ToolCallView } from "./tool-call.tsx";
@@ -165,6 +166,7 @@ function Ending({ turn, onAgain }: Pick<TurnProps, "turn" | "onAgain">): VNode {
       <div class="actions">
         {turn.answer !== "" && <CopyButton text={turn.answer} />}
         {turn.state !== "failed" && again}
+        {turn.answer !== "" && <Feedback turn={turn} />}
       </div>
       <ReceiptView turnId={turn.id} />
     </>

@@ -5,8 +5,19 @@ import type { Attachment, AttachmentsAQuestion } from "../../../core/wire/turn.t
 
 export const ATTACHMENTS_A_QUESTION: AttachmentsAQuestion = 5;
 export const ATTACHMENT_BYTES = 2 ** 20;
+/** Of a PDF, Word, Excel or PowerPoint file, of which the text is kept. */
+export const DOCUMENT_BYTES = 8 * 2 ** 20;
 
-type AttachFailure = "tooLarge" | "type" | "encoding" | "empty" | "gone" | "interrupted" | "network" | "other";
+type AttachFailure =
+  | "tooLarge"
+  | "type"
+  | "document"
+  | "encoding"
+  | "empty"
+  | "gone"
+  | "interrupted"
+  | "network"
+  | "other";
 
 /** A file beside the question that is being written. */
 export interface DraftFile {
@@ -34,15 +45,17 @@ export function takeFiles<Chosen>(
 }
 
 /** What is wrong with a file before a byte of it is sent; null: nothing that the page can see. */
-export function refusedAtOnce(bytes: number): AttachFailure | null {
+export function refusedAtOnce(name: string, bytes: number): AttachFailure | null {
   if (bytes === 0) return "empty";
-  return bytes > ATTACHMENT_BYTES ? "tooLarge" : null;
+  const most = /\.(?:pdf|docx|xlsx|pptx)$/i.test(name) ? DOCUMENT_BYTES : ATTACHMENT_BYTES;
+  return bytes > most ? "tooLarge" : null;
 }
 
 /** The failure by the problem's code. */
 export function failureOfCode(code: string, status: number): AttachFailure {
   if (code === "attachment.tooLarge" || status === 413) return "tooLarge";
   if (code === "attachment.type") return "type";
+  if (code === "attachment.document") return "document";
   if (code === "attachment.encoding") return "encoding";
   if (code === "attachment.empty") return "empty";
   return status === 0 || status >= 500 ? "network" : "other";

@@ -41,6 +41,7 @@ export interface TurnView {
   readonly waitsFor: readonly AskedStep[];
   /** All versions of it, oldest first; none where it is the only one. */
   readonly versions: readonly string[];
+  readonly feedback: Turn["feedback"];
   /** Number of the last event in here. */
   readonly seq: number;
 }
@@ -83,6 +84,7 @@ export function viewOfTurn(json: TurnFacts): TurnView {
     attachments: json.attachments ?? [],
     waitsFor: json.waitsFor ?? [],
     versions: json.versions ?? [],
+    feedback: json.feedback ?? null,
     seq: Number(json.lastEventId ?? 0),
   };
 }

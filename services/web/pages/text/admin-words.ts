@@ -9,6 +9,7 @@ export const adminWords = {
   "admin.rollouts": ["Rollouts", "교체 작업"],
   "admin.logs": ["Logs", "로그"],
   "admin.users": ["Accounts", "계정"],
+  "admin.feedback": ["Feedback", "답변 의견"],
   "admin.audit": ["Audit trail", "감사 기록"],
   "admin.noStatus": ["No word from the supervisor", "관리 데몬의 상태를 알 수 없음"],
   "admin.noStatusText": [

@@ -1,6 +1,6 @@
 // What the pages of assistants say; loaded with the first of them.
 
-import { type Catalogue, sayOf, type With } from "../../../../config/text.ts";
+import { type Catalogue, type Counted, counted, numberText, sayOf, type With } from "../../../../config/text.ts";
 import { languageNow } from "./text.ts";
 
 const assistantWords = {
@@ -62,6 +62,22 @@ const assistantWords = {
   manage: ["Assistants and your instructions", "어시스턴트와 내 지침 관리"],
   from: ["From the next question on.", "다음 질문부터 적용됩니다."],
   choose: ["Use", "적용"],
+  "prompt.what": [
+    "Questions kept for another time. Type / in an empty composer, then their name.",
+    "자주 쓰는 질문을 저장합니다. 빈 입력창에서 /를 누르고 이름을 입력하세요.",
+  ],
+  "prompt.new": ["New prompt", "새 프롬프트"],
+  "prompt.none": ["No prompts yet.", "아직 프롬프트가 없습니다."],
+  "prompt.missing": ["This prompt is not here.", "프롬프트를 찾을 수 없습니다."],
+  "prompt.name": ["Name, typed after /", "이름 (/ 뒤에 입력)"],
+  "prompt.nameHint": ["Letters, digits, - and _", "글자, 숫자, -, _"],
+  "prompt.text": ["Text", "내용"],
+  "prompt.textHint": ["Sales of {{month}} by region, as a table.", "{{월}} 지역별 매출을 표로 보여줘."],
+  "prompt.places": (v: With<"names">) => [`Filled in when used: ${v.names}`, `사용할 때 입력: ${v.names}`],
+  "prompt.share": ["Everybody here may use it", "이 서버의 모두에게 공유"],
+  "prompt.found": (v: Counted) => [counted(v.count, "prompt", "prompts"), `프롬프트 ${numberText(v.count)}개`],
+  "prompt.manage": ["Write and change prompts", "프롬프트 관리"],
+  "prompt.insert": ["Insert", "넣기"],
 } satisfies Catalogue;
 
 export const a = sayOf(assistantWords, languageNow);

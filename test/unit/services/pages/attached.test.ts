@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import {
   ATTACHMENT_BYTES,
   afterReload,
+  DOCUMENT_BYTES,
   type DraftFile,
   draftOf,
   failureOfCode,
@@ -25,9 +26,11 @@ test("five files a question: the rest finds no place, and is counted", () => {
 });
 
 test("too large and empty are seen before a byte is sent", () => {
-  expect(refusedAtOnce(ATTACHMENT_BYTES)).toBeNull();
-  expect(refusedAtOnce(ATTACHMENT_BYTES + 1)).toBe("tooLarge");
-  expect(refusedAtOnce(0)).toBe("empty");
+  expect(refusedAtOnce("a.csv", ATTACHMENT_BYTES)).toBeNull();
+  expect(refusedAtOnce("a.csv", ATTACHMENT_BYTES + 1)).toBe("tooLarge");
+  expect(refusedAtOnce("a.PDF", DOCUMENT_BYTES)).toBeNull();
+  expect(refusedAtOnce("a.docx", DOCUMENT_BYTES + 1)).toBe("tooLarge");
+  expect(refusedAtOnce("a.csv", 0)).toBe("empty");
 });
 
 test.each([
