@@ -185,7 +185,7 @@ test("what cannot be attached is told in words and can be taken away; so is a si
     { name: "nothing.txt", text: "" },
   );
   await page.getByText("recordings belong on the Recordings page").waitFor();
-  await page.getByText("Too large: a file may have at most 1 MiB.").waitFor();
+  await page.getByText("Too large: a text may have at most 1 MiB, a document 8 MiB.").waitFor();
   await page.getByText("The file is empty.").waitFor();
   await expectAccessible(page);
   for (const name of ["talk.wav", "big.log", "nothing.txt"]) {

@@ -23,16 +23,9 @@ export function FeedbackView(): VNode {
   return (
     <>
       <p class="soft">{f("what")}</p>
-      <dl class="schedule-facts">
-        {(["good", "bad", "noted"] as const).map((name) => (
-          <div key={name}>
-            <dt>{f(name)}</dt>
-            <dd>{numberText(counts[name])}</dd>
-          </div>
-        ))}
-      </dl>
-      <label>
-        {f("which")}{" "}
+      <p>{(["good", "bad", "noted"] as const).map((name) => `${f(name)}: ${numberText(counts[name])}`).join(" · ")}</p>
+      <label class="feedback-filter">
+        {f("which")}
         <select value={good} onChange={(event) => setGood(event.currentTarget.value)}>
           <option value="">{f("all")}</option>
           <option value="true">{f("good")}</option>
@@ -63,9 +56,9 @@ function Given({ item, at }: { readonly item: GivenFeedback; readonly at: string
       {note !== "" && <p class="raw">{note}</p>}
       <details>
         <summary>{question.slice(0, 120)}</summary>
-        <h2>{f("question")}</h2>
+        <p class="soft">{f("question")}</p>
         <p class="raw">{question}</p>
-        <h2>{f("answer")}</h2>
+        <p class="soft">{f("answer")}</p>
         <p class="raw">{answer}</p>
       </details>
       {own && (
