@@ -227,7 +227,7 @@ test("on a phone, in Korean and in the dark it fits, and reads without a serious
     { name: "아주 긴 이름의 분기별 지역별 매출 현황 보고서 최종본 수정.csv", text: CSV },
     { name: "그림.png", text: Buffer.from([137, 80, 78, 71, 0]) },
   );
-  await page.getByText("텍스트 파일이 아닙니다.").waitFor();
+  await page.getByText("텍스트나 문서가 아닙니다.").waitFor();
   await drafts(page, "ready").waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
   await expectAccessible(page);
