@@ -1,6 +1,7 @@
 // What operators ask of the supervisor, put together; and what others need of it: the plan, the gate.
 
 import type { AppConfig, Config } from "../../config/config.ts";
+import type { Running } from "../../config/running.ts";
 import type { HealthWatch } from "../instances/health.ts";
 import { envHashes } from "../instances/launch.ts";
 import type { Instances } from "../instances/life.ts";
@@ -14,6 +15,7 @@ import { createOneOffs } from "../process/one-off.ts";
 import type { CertificateKeeper } from "../proxies/certificates/keeper.ts";
 import { createDeploys, type Deploys } from "../release/own/deploys.ts";
 import { createOwnReleases } from "../release/own/folder.ts";
+import { createAftermath } from "../rollouts/aftermath.ts";
 import { createPlanner, type Planner } from "../rollouts/planner.ts";
 import type { RolloutRunner } from "../rollouts/record.ts";
 import type { Definitions } from "../state/definitions.ts";
@@ -61,6 +63,7 @@ export interface Operations {
   readonly planner: Planner;
   readonly deploys: Pick<Deploys, "start" | "stop">;
   readonly notices: Pick<Notices, "start" | "stop">;
+  readonly aftermath: Running;
   /** Throws while another rollout runs, owld stops or nothing can be put on record. */
   refuse(): void;
 }
@@ -72,7 +75,7 @@ export function createOperations(parts: OperationParts): Operations {
   const planner = createPlanner({ ...ground, world, config: parts.config });
   const gate = createGate({ ...ground, ...parts, connectionLimit, isStopping });
   const clearance = createClearance(preflight, ground.journal, ground.record);
-  const common = { ...ground, ...parts, gate, planner, clearance, connectionLimit, wake };
+  const common = { ...ground, ...parts, gate, planner, clearance, connectionLimit, wake, isStopping };
   const rollouts = createRolloutControl(common);
   const oneOff = createOneOffs(ground);
   const deploys = createDeploys({
@@ -81,10 +84,15 @@ export function createOperations(parts: OperationParts): Operations {
     oneOff,
   });
   const notices = createNotices(parts);
+  const aftermath = createAftermath({
+    ...common,
+    begin: (targets, why, config) => rollouts.begin(targets, [why], { config, kind: "rollback" }),
+  });
   return {
     planner,
     deploys,
     notices,
+    aftermath,
     refuse() {
       gate.refuseWhileBusy();
       gate.refuseWithoutDisk();

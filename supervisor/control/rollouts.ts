@@ -2,7 +2,7 @@
 // Invariant: a refused request has changed nothing; an accepted one is on record before it is answered.
 
 import type { Config } from "../../config/config.ts";
-import type { Rollout, RolloutRequest } from "../../config/control-api.ts";
+import type { Rollout, RolloutKind, RolloutRequest } from "../../config/control-api.ts";
 import type { Instance } from "../core/instance.ts";
 import { describePlan, restartTargets, waitingSteps } from "../core/rollout-plan.ts";
 import { Refusal } from "../core/text/refusal.ts";
@@ -40,6 +40,7 @@ interface BeginOptions {
   /** Another one than the configuration in force; its instances must stand so long. */
   readonly config?: Config;
   readonly confirmMs?: number;
+  readonly kind?: RolloutKind;
 }
 
 export interface RolloutControl extends Pick<Control, Served> {
@@ -63,12 +64,12 @@ export function createRolloutControl(parts: RolloutControlParts): RolloutControl
   }
 
   function begin(targets: readonly Instance[], warned: readonly string[], options: BeginOptions = {}): Rollout {
-    const { askedBy, config = parts.config(), confirmMs = 0 } = options;
+    const { askedBy, config = parts.config(), confirmMs = 0, kind = "restart" } = options;
     const told = planner({ targets, config, confirmMs });
     const { expectedMs, worstMs, notes } = describePlan(told, true, parts.connectionLimit(), warned, parts.record);
     const ids = targets.map(({ id }) => id);
     const rollout = rollouts.begin(
-      "restart",
+      kind,
       ids,
       waitingSteps(told),
       { expectedMs, worstMs },

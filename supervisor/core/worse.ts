@@ -1,6 +1,6 @@
 // Do the new instances of a rollout answer measurably worse than the old ones did? Pure.
-// Invariant: noise does not decide: a few errors or slow first answers are not enough, and with too few requests nothing
-// is said.
+// Invariant: noise does not decide: a few errors, slow first answers or a moment of silence are not enough, and with too
+// few requests nothing is said.
 
 import type { UpstreamCounters } from "../../config/proxy-feed.ts";
 import type { Recorded } from "./text/text.ts";
@@ -19,6 +19,12 @@ interface Worse {
 /** Below so many answers of the new ones nothing is said. */
 const LEAST_ANSWERS = 20;
 const LEAST_ERRORS = 3;
+/** Errors of the newest answers alone decide when there are so many: however long all was well before. */
+const LEAST_LATE_ERRORS = 10;
+/** So many requests must wait while none is answered, and so long; longer while new ones are not warm yet. */
+const LEAST_WAITING = 10;
+const SILENT_MS = 500;
+const SILENT_COLD_MS = 2_000;
 /** A high percentile needs more answers: with fewer, half of them must be slower. Less slower harms nobody. */
 const LEAST_TIMED = 100;
 const LEAST_SLOWER_MS = 50;
@@ -57,6 +63,50 @@ export function answersWorse(
   if (slow === null || usual === null) return null;
   if (slow <= usual * limits.p95Factor || slow - usual < LEAST_SLOWER_MS + WAITS_PER_ANSWER * lateMs) return null;
   return { say: ({ rollout }) => rollout.worseTime(Math.round(slow), Math.round(usual)), isSure: false };
+}
+
+/** The same of the newest answers alone, those since `earlier`: what turns bad late is not covered up by what was well. */
+export function failsLately(
+  old: readonly UpstreamCounters[],
+  earlier: readonly UpstreamCounters[],
+  fresh: readonly UpstreamCounters[],
+  { errorShare }: Pick<WorseLimits, "errorShare">,
+): Worse | null {
+  const [now, then, before] = [errorsOf(fresh), errorsOf(earlier), errorsOf(old)];
+  const [errors, answers] = [now.errors - then.errors, now.answers - then.answers];
+  if (errors < LEAST_LATE_ERRORS || errors <= answers * (before.share + errorShare)) return null;
+  return {
+    say: ({ rollout }) => rollout.worseErrors(percent(errors / answers), answers, percent(before.share)),
+    isSure: true,
+  };
+}
+
+/** Whether enough requests wait for the silence of these to mean something, and the answers so far. */
+export function waitingAt(fresh: readonly UpstreamCounters[]): { readonly waits: boolean; readonly answers: number } {
+  const { answers } = errorsOf(fresh);
+  const sent = fresh.reduce((sum, { requests }) => sum + requests, 0);
+  // What is in flight may be a long answer under way, and who left without one is counted as sent for ever.
+  const open = fresh.reduce((sum, { inFlight }) => sum + inFlight, 0);
+  return { waits: Math.min(open, sent - answers) >= LEAST_WAITING, answers };
+}
+
+/** Requests wait and not one is answered, for `forMs` so far: longer than the old ones ever let anybody wait. */
+export function staysSilent(
+  old: readonly UpstreamCounters[],
+  forMs: number,
+  isWarm: boolean,
+  lateMs: number,
+  { p95Factor }: Pick<WorseLimits, "p95Factor">,
+): Worse | null {
+  if (errorsOf(old).answers < LEAST_TIMED) return null;
+  const usual = percentileOf(
+    old.map(({ latency }) => latency),
+    0.95,
+  );
+  if (usual === null) return null;
+  const mostMs = Math.max(isWarm ? SILENT_MS : SILENT_COLD_MS, usual * p95Factor) + WAITS_PER_ANSWER * lateMs;
+  if (forMs < mostMs) return null;
+  return { say: ({ rollout }) => rollout.worseSilent(Math.round(forMs), Math.round(usual)), isSure: true };
 }
 
 function errorsOf(all: readonly UpstreamCounters[]) {

@@ -135,8 +135,8 @@ export class Dispatch {
     }
     this.#deps.counters.retryReason(reason);
     this.#tellFailed("refused", reason);
-    // Without an answer of its own it is judged by the one the client gets in its stead.
-    if (stage === "sent") countStatus(upstream.tally, 502);
+    // Without an answer of its own it is judged by the one the client gets in its stead; so is one it broke off.
+    if (stage === "sent" || (does === "cut" && this.#stream === null)) countStatus(upstream.tally, 502);
     if (does === "cut") {
       this.#finish(true);
       this.#engine.cut();

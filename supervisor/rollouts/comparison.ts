@@ -3,11 +3,11 @@
 
 import type { Config } from "../../config/config.ts";
 import type { ProxyCounters, UpstreamCounters } from "../../config/proxy-feed.ts";
-import type { Clock } from "../../config/time.ts";
+import type { Clock, MonotonicMs } from "../../config/time.ts";
 import type { Instance } from "../core/instance.ts";
 import type { Text } from "../core/text/text.ts";
 import type { RolloutFacts, World } from "../core/world.ts";
-import { answersWorse } from "../core/worse.ts";
+import { answersWorse, failsLately, staysSilent, waitingAt } from "../core/worse.ts";
 import type { Lateness } from "../observe/lateness.ts";
 import type { ProxySet } from "../ports.ts";
 
@@ -37,6 +37,14 @@ interface ComparisonParts {
 const SLOW_MS = 1_000;
 /** A process that has just begun answers slower for so long: it compiles what it runs. */
 const LEAST_WARM_MS = 2_000;
+/** The newest answers are those of so long. */
+const NEWEST_MS = 2_000;
+
+/** What the new ones of a service had answered at a moment. */
+interface Seen {
+  readonly atMs: MonotonicMs;
+  readonly counted: readonly UpstreamCounters[];
+}
 
 export function createComparison(parts: ComparisonParts): Comparison {
   /** Targets of the rollout by id, at their fullest. */
@@ -46,10 +54,15 @@ export function createComparison(parts: ComparisonParts): Comparison {
   let of: string | null = null;
   /** Since when a service's new ones are slower. */
   let slowSince = new Map<string, number>();
+  /** By service, oldest first, one whenever figures changed: figures that did not come tell of no silence. */
+  let newest = new Map<string, readonly Seen[]>();
+  /** Since when requests wait at a service's new ones and none is answered. */
+  let silent = new Map<string, { readonly sinceMs: MonotonicMs; readonly answers: number }>();
   let asking = false;
 
   function note(rollout: RolloutFacts, upstreams: readonly UpstreamCounters[]): void {
-    if (of !== rollout.id) [old, cold, slowSince] = [new Map(), new Map(), new Map()];
+    if (of !== rollout.id)
+      [old, cold, slowSince, newest, silent] = [new Map(), new Map(), new Map(), new Map(), new Map()];
     of = rollout.id;
     const targets = new Set(rollout.targets);
     for (const one of upstreams) {
@@ -66,6 +79,23 @@ export function createComparison(parts: ComparisonParts): Comparison {
     return Object.fromEntries(
       Object.entries(now.latency).map(([bound, count]) => [bound, count - (before.latency[bound] ?? 0)]),
     );
+  }
+
+  /** Keeps what is new, and answers since when nobody was answered. */
+  function look(service: string, counted: readonly UpstreamCounters[]): { earlier: Seen["counted"]; silentMs: number } {
+    const atMs = parts.clock.monotonicMs();
+    const before = newest.get(service) ?? [];
+    const last = before.at(-1);
+    const isNew = last === undefined || sumOf(last.counted) !== sumOf(counted);
+    const kept = isNew ? [...before.filter((one) => atMs - one.atMs <= NEWEST_MS), { atMs, counted }] : before;
+    newest.set(service, kept);
+    if (isNew) {
+      const { waits, answers } = waitingAt(counted);
+      if (!waits) silent.delete(service);
+      else if (silent.get(service)?.answers !== answers) silent.set(service, { sinceMs: atMs, answers });
+    }
+    const lastMs = kept.at(-1)?.atMs ?? atMs;
+    return { earlier: kept[0]?.counted ?? [], silentMs: lastMs - (silent.get(service)?.sinceMs ?? lastMs) };
   }
 
   return {
@@ -99,7 +129,13 @@ export function createComparison(parts: ComparisonParts): Comparison {
           })
           .filter((latency) => latency !== null);
         const before = instances.filter((one) => one.service === service).flatMap(({ id }) => old.get(id) ?? []);
-        const found = answersWorse(before, counted, warm, parts.lateness.p95Ms(), parts.config().rollout.worse);
+        const { worse: limits } = parts.config().rollout;
+        const lateMs = parts.lateness.p95Ms();
+        const { earlier, silentMs } = look(service, counted);
+        const found =
+          staysSilent(before, silentMs, warm.length === own.length, lateMs, limits) ??
+          failsLately(before, earlier, counted, limits) ??
+          answersWorse(before, counted, warm, lateMs, limits);
         const [first] = own;
         if (found === null || first === undefined) {
           slowSince.delete(service);
@@ -115,6 +151,11 @@ export function createComparison(parts: ComparisonParts): Comparison {
       return { worse: null, doubtful };
     },
   };
+}
+
+/** Of sent and answered ones: it changes with each. */
+function sumOf(counted: readonly UpstreamCounters[]): number {
+  return counted.reduce((sum, one) => Object.values(one.responses).reduce((a, b) => a + b, sum + one.requests), 0);
 }
 
 const REFRESH_MS = 100;

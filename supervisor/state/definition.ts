@@ -22,12 +22,20 @@ export interface DefinitionRecord {
     readonly text: DefinitionText;
     /** Other releases, and owl.yaml as it was in force. Absent: another owl.yaml, and the same releases. */
     readonly releases?: Releases;
+    /** It goes back to what was before: what is not in force then, where that is another owl.yaml. */
+    readonly refused?: Refused;
+  } | null;
+  /** What held until that rollout's change stood, as long as it may be gone back to. Absent in records of older ones. */
+  readonly before?: {
+    readonly rollout: string;
+    readonly text: DefinitionText;
+    readonly releases: Releases;
   } | null;
   /** What lay there and is not in force, and why. */
   readonly refused: Refused | null;
 }
 
-interface Refused {
+export interface Refused {
   readonly hash: string;
   /** null: it was changed, and nobody has asked to read it. */
   readonly reason: string | null;
@@ -43,8 +51,8 @@ export function hashOf(text: DefinitionText | undefined): string {
 export function readDefinition(directory: string): DefinitionRecord | null {
   try {
     const found = JSON.parse(readFileSync(pathIn(directory), "utf8")) as Partial<DefinitionRecord>;
-    const { inForce, bootId = null, releases = {}, trial = null, refused = null } = found;
-    return inForce === undefined ? null : { inForce, bootId, releases, trial, refused };
+    const { inForce, bootId = null, releases = {}, trial = null, refused = null, before = null } = found;
+    return inForce === undefined ? null : { inForce, bootId, releases, trial, refused, before };
   } catch {
     return null;
   }

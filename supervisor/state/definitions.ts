@@ -16,7 +16,7 @@ import type { InstanceBook } from "../instances/book.ts";
 import { configHash, instanceEnv } from "../instances/launch.ts";
 import type { Journal } from "../rollouts/journal.ts";
 import type { RolloutRunner } from "../rollouts/record.ts";
-import { type DefinitionRecord, type DefinitionText, hashOf, writeDefinition } from "./definition.ts";
+import { type DefinitionRecord, type DefinitionText, hashOf, type Refused, writeDefinition } from "./definition.ts";
 
 interface Definition {
   readonly config: Config;
@@ -54,6 +54,12 @@ export interface Definitions {
   /** Comes into force when that rollout has succeeded. */
   tryOut(definition: Definition, begin: () => Rollout): Rollout;
   refuse(text: DefinitionText | undefined, reason: string): void;
+  /** The rollout whose change stood, as long as it may be gone back from. */
+  mayGoBackFrom(): string | null;
+  /** That change stays. */
+  keep(): void;
+  /** Tries out what held before it; it cannot be read or begun: the change stays. */
+  goBack(reason: string, begin: (config: Config) => Rollout): void;
   /** Takes or refuses what was tried out when its rollout is over; to be asked again and again. True when it was. */
   settle(): boolean;
   /** Why what lies in owl.yaml is not in force; null: it is, or it is being tried out. */
@@ -80,6 +86,7 @@ interface DefinitionParts {
   readonly environment: Environment;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the one record of what is in force, changed by these methods only.
 export function createDefinitions(parts: DefinitionParts): Definitions {
   const { journal, rollouts } = parts;
   const say = parts.record.recorded.definition;
@@ -121,8 +128,8 @@ export function createDefinitions(parts: DefinitionParts): Definitions {
   function take({ config, text, releases: taken }: Definition): void {
     const wasRefused = record.refused !== null;
     // Another release says nothing of what lies in owl.yaml.
-    if (taken !== undefined) put({ releases: taken, trial: null });
-    else put({ inForce: text, trial: null, refused: null });
+    if (taken !== undefined) put({ inForce: text, releases: taken, trial: null, before: null });
+    else put({ inForce: text, trial: null, refused: null, before: null });
     trial = null;
     parts.use(config);
     if (wasRefused && taken === undefined) journal.write({ type: "config.inForce", message: say.inForce });
@@ -132,9 +139,13 @@ export function createDefinitions(parts: DefinitionParts): Definitions {
     const [first = reason] = reason.split("\n");
     trial = null;
     // The one in force was put back: nothing differs.
-    const refused = hashOf(text) === hashOf(record.inForce) ? null : { hash: hashOf(text), reason: first };
+    if (hashOf(text) === hashOf(record.inForce)) put({ trial: null, refused: null });
+    else notTaken({ hash: hashOf(text), reason: first });
+  }
+
+  function notTaken(refused: Refused): void {
     put({ trial: null, refused });
-    if (refused !== null) journal.write({ type: "config.refused", message: say.notInForce(first) });
+    journal.write({ type: "config.refused", message: say.notInForce(refused.reason ?? "") });
   }
 
   function of({ rollout }: Pick<Instance, "rollout">): Config {
@@ -161,7 +172,8 @@ export function createDefinitions(parts: DefinitionParts): Definitions {
     released: (other) => ({ text: record.inForce, releases: other, config: parts.load(record.inForce, other) }),
     releases,
     isTrying: () => record.trial !== null,
-    usedReleases: () => [...Object.values(releases()), ...Object.values(record.trial?.releases ?? {})],
+    usedReleases: () =>
+      [releases(), record.trial?.releases ?? {}, record.before?.releases ?? {}].flatMap((one) => Object.values(one)),
     async clear(definition, ask) {
       try {
         return await ask();
@@ -209,9 +221,12 @@ export function createDefinitions(parts: DefinitionParts): Definitions {
       } else if (found?.state !== "succeeded")
         refuse(text, say.didNotStand(rollout, found?.reason?.split("\n")[0] ?? null));
       else {
+        const before = { rollout, text: record.inForce, releases: releases() };
         try {
           const what = other === undefined ? { text } : { text, releases: other };
           take({ ...what, config: trial ?? loadTrial(tried) });
+          if (tried.refused === undefined) put({ before });
+          else notTaken(tried.refused);
         } catch (error) {
           // It stood, and a file it names went before this was written: the loop goes on with what is in force.
           refuse(text, asError(error).message);
@@ -219,6 +234,24 @@ export function createDefinitions(parts: DefinitionParts): Definitions {
       }
       replaceOthers(parts);
       return true;
+    },
+    mayGoBackFrom: () => record.before?.rollout ?? null,
+    keep: () => put({ before: null }),
+    goBack(reason, begin) {
+      const { before = null, inForce } = record;
+      if (before === null) return;
+      const { text, releases: other } = before;
+      const refused = hashOf(text) === hashOf(inForce) ? {} : { refused: { hash: hashOf(inForce), reason } };
+      try {
+        const config = parts.load(text, other);
+        put({ before: null, trial: { rollout: null, text, releases: other, ...refused } });
+        const { id } = begin(config);
+        put({ trial: { rollout: id, text, releases: other, ...refused } });
+        trial = config;
+      } catch (error) {
+        put({ before: null, trial: null });
+        failed(error);
+      }
     },
     notInForce() {
       const { refused } = record;

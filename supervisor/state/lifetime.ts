@@ -2,6 +2,7 @@
 
 import type { Config } from "../../config/config.ts";
 import { OwlError } from "../../config/errors.ts";
+import type { Running } from "../../config/running.ts";
 import type { Control } from "../control/control.ts";
 import type { Front } from "../control/front.ts";
 import type { Sentence } from "../core/text/text.ts";
@@ -38,6 +39,7 @@ interface LifetimeParts {
   readonly database: DatabaseService;
   readonly backups: Pick<Backups, "settle" | "stop" | "replaced">;
   readonly notices: Pick<Notices, "start" | "stop">;
+  readonly aftermath: Pick<Running, "start" | "stop">;
   readonly wear: Pick<WearWatch, "start" | "stop">;
   readonly attendance: { start(): Promise<void>; stop(): Promise<void> };
   readonly deploys: { start(): void; stop(): Promise<void> };
@@ -149,13 +151,14 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
       await parts.certificates.start();
       await parts.wear.start();
       await parts.notices.start();
+      await parts.aftermath.start();
       bringingUp = bringUpDatabase();
     },
     async stop() {
       journal.write({ type: "owld.stopping", message: ground.record.recorded.stopping });
       ends.abort(new OwlError("supervisor.stopping", "owld is stopping."));
       await bringingUp;
-      await parts.deploys.stop();
+      await Promise.all([parts.deploys.stop(), parts.aftermath.stop()]);
       await Promise.all([attendance.stop(), parts.certificates.stop(), parts.notices.stop(), parts.wear.stop()]);
       // The door first: a client that comes now waits in systemd's backlog (or is refused), instead of being let in to
       // a 503. What is in flight ends meanwhile, answered by services that drain.
@@ -176,7 +179,7 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
     },
     async letGo() {
       ends.abort(new OwlError("supervisor.stopping", "owld lets go."));
-      await parts.deploys.stop();
+      await Promise.all([parts.deploys.stop(), parts.aftermath.stop()]);
       await Promise.all([attendance.stop(), parts.certificates.stop(), parts.notices.stop(), parts.wear.stop()]);
       await parts.backups.stop();
       await parts.timed.letGo();

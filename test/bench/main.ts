@@ -12,6 +12,7 @@ import { pm2Bench } from "./peers/pm2.ts";
 import { benchProxy } from "./proxy/run.ts";
 import { approvalsBench } from "./rows/approvals.ts";
 import { backupBench } from "./rows/backup.ts";
+import { badChangesBench } from "./rows/bad-changes.ts";
 import { instancesBench } from "./rows/instances.ts";
 import { leakBench } from "./rows/leak.ts";
 import { longRestartBench } from "./rows/long-restart.ts";
@@ -35,6 +36,7 @@ const BENCHES: readonly Bench[] = [
   rolloversBench,
   streamsBench,
   leakBench,
+  badChangesBench,
   instancesBench,
   neighboursBench,
   millionJobsBench,

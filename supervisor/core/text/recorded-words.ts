@@ -167,6 +167,10 @@ export const recordedWords = {
       reason === null ? `${rollout} did not succeed.` : `${rollout} did not succeed: ${reason}`,
       `${rollout}이(가) 성공하지 못했습니다${reason === null ? "." : `: ${reason}`}`,
     ],
+    fellApart: (rollout: string, service: string, how: string) => [
+      `${rollout} had stood, then every instance of ${service} ended by itself (${how}): what held before is put back.`,
+      `${rollout}이(가) 적용된 뒤 ${service}의 모든 인스턴스가 스스로 종료되어(${how}) 이전 상태로 되돌립니다.`,
+    ],
   },
   rollout: {
     started: (id: string, kind: string, instances: number) => [
@@ -191,6 +195,10 @@ export const recordedWords = {
     worseTime: (ms: number, before: number) => [
       `the new instances answer in ${ms} ms at the 95th percentile, the old ones in ${before} ms.`,
       `새 인스턴스의 95번째 백분위 응답 시간이 ${ms}ms이며, 기존은 ${before}ms였습니다.`,
+    ],
+    worseSilent: (ms: number, before: number) => [
+      `the new instances have answered nobody for ${ms} ms, the old ones answered in ${before} ms at the 95th percentile.`,
+      `새 인스턴스가 ${ms}ms 동안 아무에게도 응답하지 않았습니다. 기존의 95번째 백분위 응답 시간은 ${before}ms였습니다.`,
     ],
     confirms: (seconds: number) => [
       `The new instances must stand ${seconds} s before the old ones end; until then these can come back.`,

@@ -45,8 +45,17 @@ function bench(confirmMs: number) {
     record: en,
     changed: () => undefined,
   });
+  /** What is said when the new one has answered so many, `errors` of them with 500, and `waiting` more wait. */
+  function saidOf(good: number, errors: number, waiting = 0): string | null {
+    const one = counters("web-2", good + errors, 0);
+    const responses = { ...one.responses, "2xx": good, "5xx": errors };
+    const fresh = { ...one, requests: good + errors + waiting, responses, inFlight: waiting };
+    upstreams = [counters("web-1", 1_000, 0), fresh];
+    return comparison.judge(rollout, instances).worse?.reason ?? null;
+  }
   return {
     clock,
+    saidOf,
     judgedWith(quick: number, slow: number) {
       upstreams = [counters("web-1", 1_000, 0), counters("web-2", quick, slow)];
       const { worse, doubtful } = comparison.judge(rollout, instances);
@@ -88,4 +97,38 @@ test("a time to stand that is shorter than getting warm says nothing of answer t
   await clock.advance(1_500);
   expect(judgedWith(0, 300)).toEqual(GOOD);
   expect(judgedWith(0, 600)).toEqual(GOOD);
+});
+
+test("errors that come late are not covered up by what was well before", async () => {
+  const { clock, saidOf } = bench(10_000);
+  expect(saidOf(500, 0)).toBeNull();
+  await clock.advance(2_500);
+  expect(saidOf(1_000, 0)).toBeNull();
+  await clock.advance(1_000);
+  expect(saidOf(1_040, 9)).toBeNull();
+  expect(saidOf(1_040, 10)).toMatch(/^web: 20 % of 50 answers of the new instances are 5xx/);
+});
+
+test("a new one that answers nobody is told from one that merely begins slowly, and from figures that do not come", async () => {
+  const { clock, saidOf } = bench(10_000);
+  expect(saidOf(0, 0, 10)).toBeNull();
+  await clock.advance(1_500);
+  expect(saidOf(0, 0, 300)).toBeNull();
+  await clock.advance(600);
+  // The same figures once more: nobody knows what came meanwhile.
+  expect(saidOf(0, 0, 300)).toBeNull();
+  expect(saidOf(0, 0, 301)).toMatch(/^web: the new instances have answered nobody for 2100 ms/);
+});
+
+test("a warm one that falls silent is found out sooner, one with long answers under way is not silent", async () => {
+  const { clock, saidOf } = bench(10_000);
+  saidOf(0, 0);
+  await clock.advance(5_000);
+  expect(saidOf(1_000, 0, 20)).toBeNull();
+  await clock.advance(400);
+  expect(saidOf(1_001, 0, 20)).toBeNull();
+  await clock.advance(400);
+  expect(saidOf(1_001, 0, 60)).toBeNull();
+  await clock.advance(200);
+  expect(saidOf(1_001, 0, 90)).toMatch(/answered nobody for 600 ms/);
 });
