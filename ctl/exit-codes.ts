@@ -17,6 +17,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   "daemon.silent": EXIT.unreachable,
   "daemon.gone": EXIT.unreachable,
   "watch.timeout": EXIT.timeout,
+  "watch.away": EXIT.unreachable,
 };
 
 /** Names that do not exist and words that mean nothing are wrong use; all else ran and failed. */

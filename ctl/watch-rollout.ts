@@ -28,6 +28,9 @@ interface WatchRequest {
   readonly signal: AbortSignal;
 }
 
+/** A new owld has three starts of 40 s, then the one before it takes over: whoever is away for longer needs somebody. */
+const MOST_AWAY_MS = 300_000;
+
 /** Resolves with the rollout at its end (or, until `serving`, as soon as all new instances are routed). */
 export async function watchRollout(request: WatchRequest): Promise<Rollout> {
   const { client, clock, id, view, timeoutMs } = request;
@@ -107,6 +110,7 @@ function isServing(rollout: Rollout): boolean {
 async function waitUntilBack(request: WatchRequest, signal: AbortSignal): Promise<Rollout> {
   const { client, clock, id, view } = request;
   let told = false;
+  const sinceMs = clock.monotonicMs();
   for (;;) {
     try {
       const rollout = await client.get<Rollout>(ROUTES.rollout(id));
@@ -116,6 +120,10 @@ async function waitUntilBack(request: WatchRequest, signal: AbortSignal): Promis
       if (!isAway(error)) throw error;
       if (!told) view.gone();
       told = true;
+      if (clock.monotonicMs() - sinceMs >= MOST_AWAY_MS)
+        throw new OwlError("watch.away", `owld has not come back; ${id} goes on once it has.`, {
+          data: { rollout: id, minutes: MOST_AWAY_MS / 60_000 },
+        });
       await clock.sleep(200, signal);
     }
   }

@@ -73,7 +73,7 @@ export interface Supervisor extends Running {
   /** Sends everything away; resolves when no process of a service lives. */
   drainAll(): Promise<void>;
   /** Kills what still lives. */
-  killAll(): void;
+  killAll(why: "secondSignal" | "replaced" | "owldStops"): void;
 }
 
 /** `wake` of the returned loop is to be called whenever a fact changed. */
@@ -267,8 +267,8 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
       wake();
       return empty.promise;
     },
-    killAll() {
-      for (const instance of book.all()) instances.kill(instance.id, record.cause.secondSignal);
+    killAll(why) {
+      for (const instance of book.all()) instances.kill(instance.id, record.cause[why]);
     },
     async stop() {
       active = false;

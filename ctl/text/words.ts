@@ -376,6 +376,16 @@ export const words = {
       sentence: ["owld went away in the middle of its answer.", "owld가 답하던 중에 사라졌습니다."],
       next: ["See whether it is back: owlctl status", "돌아왔는지 확인: owlctl status"],
     }),
+    "watch.away": (data: Data) => ({
+      sentence: [
+        `owld has not come back for ${data.minutes} minutes; ${data.rollout} goes on once it has.`,
+        `${data.minutes}분이 지나도 owld가 돌아오지 않았습니다. 돌아오면 ${data.rollout}이(가) 이어집니다.`,
+      ],
+      next: [
+        `See why: journalctl -u owl, or what npm start printed. Start it, then: owlctl rollout watch ${data.rollout}`,
+        `원인 확인: journalctl -u owl 또는 npm start의 출력. 시작한 뒤: owlctl rollout watch ${data.rollout}`,
+      ],
+    }),
     "watch.timeout": (data: Data) =>
       data.rollout === undefined
         ? [null, null]

@@ -37,6 +37,8 @@ interface ComparisonParts {
 const SLOW_MS = 1_000;
 /** A process that has just begun answers slower for so long: it compiles what it runs. */
 const LEAST_WARM_MS = 2_000;
+/** Figures come at least so often. */
+const STALE_MS = 1_000;
 /** The newest answers are those of so long. */
 const NEWEST_MS = 2_000;
 
@@ -54,7 +56,7 @@ export function createComparison(parts: ComparisonParts): Comparison {
   let of: string | null = null;
   /** Since when a service's new ones are slower. */
   let slowSince = new Map<string, number>();
-  /** By service, oldest first, one whenever figures changed: figures that did not come tell of no silence. */
+  /** By service, oldest first, one whenever figures changed. */
   let newest = new Map<string, readonly Seen[]>();
   /** Since when requests wait at a service's new ones and none is answered. */
   let silent = new Map<string, { readonly sinceMs: MonotonicMs; readonly answers: number }>();
@@ -94,8 +96,9 @@ export function createComparison(parts: ComparisonParts): Comparison {
       if (!waits) silent.delete(service);
       else if (silent.get(service)?.answers !== answers) silent.set(service, { sinceMs: atMs, answers });
     }
-    const lastMs = kept.at(-1)?.atMs ?? atMs;
-    return { earlier: kept[0]?.counted ?? [], silentMs: lastMs - (silent.get(service)?.sinceMs ?? lastMs) };
+    // Unchanged, they may be as old as that.
+    const knownMs = Math.max(kept.at(-1)?.atMs ?? atMs, atMs - STALE_MS);
+    return { earlier: kept[0]?.counted ?? [], silentMs: knownMs - (silent.get(service)?.sinceMs ?? knownMs) };
   }
 
   return {

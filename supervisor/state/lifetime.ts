@@ -72,15 +72,15 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
   broken.promise.catch(() => undefined);
 
   /** Nothing of ours may end in its own time. */
-  async function endNow(): Promise<void> {
+  async function endNow(why: "replaced" | "owldStops"): Promise<void> {
     const gone = supervisor.drainAll();
-    supervisor.killAll();
+    supervisor.killAll(why);
     await gone;
   }
 
   // Another Owl runs the jobs.
   void parts.backups.replaced.then((why) => {
-    void endNow();
+    void endNow("replaced");
     broken.reject(why);
   });
 
@@ -109,7 +109,7 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
       await proxies.settled();
     } catch (error) {
       await proxies.closeDoor();
-      await endNow();
+      await endNow("owldStops");
       throw error;
     }
     door.opening = false;
@@ -137,7 +137,7 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
       } catch (error) {
         if (adopted > 0) {
           await supervisor.start();
-          await endNow();
+          await endNow("replaced");
         }
         throw error;
       }
@@ -175,7 +175,7 @@ export function createLifetime(parts: LifetimeParts): Lifetime {
     },
     killAll() {
       parts.timed.killAll();
-      supervisor.killAll();
+      supervisor.killAll("secondSignal");
     },
     async letGo() {
       ends.abort(new OwlError("supervisor.stopping", "owld lets go."));

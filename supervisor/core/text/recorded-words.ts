@@ -71,6 +71,7 @@ export const recordedWords = {
     unreached: ["it cannot be reached any more", "더 연결할 수 없음"],
     rollout: (rollout: string) => [`rollout ${rollout}`, `롤아웃 ${rollout}`],
     rolloutFailed: ["the rollout failed over it", "이것 때문에 롤아웃이 실패함"],
+    replaced: ["another Owl runs in its place", "다른 Owl이 대신 실행 중임"],
     secondSignal: ["a second signal asked for it", "두 번째 시그널을 받음"],
     grace: (seconds: number) => [`its grace of ${seconds} s is over`, `유예 시간 ${seconds}초가 지남`],
     unhealthy: (seconds: number) => [`unhealthy for ${seconds} s`, `${seconds}초 동안 비정상`],

@@ -115,9 +115,18 @@ test("a new one that answers nobody is told from one that merely begins slowly, 
   await clock.advance(1_500);
   expect(saidOf(0, 0, 300)).toBeNull();
   await clock.advance(600);
-  // The same figures once more: nobody knows what came meanwhile.
+  // The same figures once more: they may be old.
   expect(saidOf(0, 0, 300)).toBeNull();
   expect(saidOf(0, 0, 301)).toMatch(/^web: the new instances have answered nobody for 2100 ms/);
+});
+
+test("whoever waits and asks no more is silence too, a little later", async () => {
+  const { clock, saidOf } = bench(10_000);
+  saidOf(0, 0, 16);
+  await clock.advance(2_900);
+  expect(saidOf(0, 0, 16)).toBeNull();
+  await clock.advance(200);
+  expect(saidOf(0, 0, 16)).toMatch(/answered nobody for 2100 ms/);
 });
 
 test("a warm one that falls silent is found out sooner, one with long answers under way is not silent", async () => {
