@@ -381,10 +381,7 @@ export const words = {
         `owld has not come back for ${data.minutes} minutes; ${data.rollout} goes on once it has.`,
         `${data.minutes}분이 지나도 owld가 돌아오지 않았습니다. 돌아오면 ${data.rollout}이(가) 이어집니다.`,
       ],
-      next: [
-        `See why: journalctl -u owl, or what npm start printed. Start it, then: owlctl rollout watch ${data.rollout}`,
-        `원인 확인: journalctl -u owl 또는 npm start의 출력. 시작한 뒤: owlctl rollout watch ${data.rollout}`,
-      ],
+      next: ["See its log, start it: journalctl -u owl", "로그를 보고 시작하세요: journalctl -u owl"],
     }),
     "watch.timeout": (data: Data) =>
       data.rollout === undefined
