@@ -55,6 +55,7 @@ function sayDiff(now: Config, next: Config, replaced: readonly Instance[], { pla
   for (const { name } of now.services)
     if (!next.services.some((service) => service.name === name)) notes.push(reload.isGone(name));
   if (JSON.stringify(next.proxy) !== JSON.stringify(now.proxy)) notes.push(reload.proxy);
+  if (JSON.stringify(next.backup) !== JSON.stringify(now.backup)) notes.push(reload.takenOver("backup"));
   if (next.home !== now.home) notes.push(reload.home);
   return notes;
 }

@@ -2,7 +2,7 @@
 // killed, its home removed, the backup directory stays. Restored, it must hold what it accepted, and call no tool again.
 
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../config/system-time.ts";
@@ -90,7 +90,9 @@ tools: {http: {allow: ["127.0.0.1"]}}
     const { rpoMs, broken } = await judge(owl, accepted, lostAtMs);
     for (const [tag, calls] of tools.calls)
       if (calls.length > 1) broken.push(`${tag} was called ${calls.length} times`);
-    for (const [text, { firstAt }] of model.seen) if (firstAt.length > 1) broken.push(`"${text}" was answered twice`);
+    // A conversation's name is asked for by the same words each time.
+    for (const [text, { firstAt }] of model.seen)
+      if (text.startsWith("say ") && firstAt.length > 1) broken.push(`"${text}" was answered twice`);
     return { seed, accepted: accepted.length, rpoMs, rtoMs, restoreMs, broken };
   } finally {
     await owl.stop();
@@ -160,11 +162,10 @@ async function judge(owl: Installation, accepted: readonly Accepted[], lostAtMs:
     const rows = await ask(metastoreUrl(owl.home), `SELECT id::text AS id FROM owl.${kind}`);
     const there = new Set(rows.map(({ id }) => String(id)));
     for (const one of accepted.filter((other) => other.kind === kind)) {
-      if (there.has(one.id)) {
-        if (one.sha256 === undefined || one.sha256 === hashOf(join(owl.home, "uploads", one.id))) continue;
-        broken.push(`upload ${one.id} is not what was uploaded`);
-        continue;
-      }
+      const hash = there.has(one.id) && one.sha256 !== undefined ? hashOf(join(owl.home, "uploads", one.id)) : null;
+      if (there.has(one.id) && (one.sha256 === undefined || one.sha256 === hash)) continue;
+      // A row whose file had not reached the directory is as good as missing.
+      if (hash !== null) broken.push(`upload ${one.id} is not what was uploaded`);
       rpoMs = Math.max(rpoMs, lostAtMs - one.atMs);
       if (lostAtMs - one.atMs > RPO_MS) broken.push(`${kind} ${one.id} is missing`);
     }
@@ -172,6 +173,8 @@ async function judge(owl: Installation, accepted: readonly Accepted[], lostAtMs:
   return { rpoMs, broken };
 }
 
-function hashOf(path: string): string {
+/** null: there is no such file. */
+function hashOf(path: string): string | null {
+  if (!existsSync(path)) return null;
   return createHash("sha256").update(readFileSync(path)).digest("hex");
 }

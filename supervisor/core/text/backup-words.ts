@@ -29,6 +29,13 @@ export const backupWords = {
       "마운트하면 백업이 저절로 이어집니다. 새 빈 디렉터리를 쓰려면 backup.directory에 다른 경로를 적으십시오.",
     ],
   }),
+  noDirectory: (path: string) => ({
+    sentence: [`There is no directory ${path} to keep backups in.`, `백업을 둘 디렉터리 ${path}이(가) 없습니다.`],
+    next: [
+      "Make it, or mount it, writable for the user owld runs as. It is tried again by itself.",
+      "owld를 실행하는 사용자가 쓸 수 있게 만들거나 마운트하십시오. 저절로 다시 시도합니다.",
+    ],
+  }),
   notEmpty: (path: string) => ({
     sentence: [
       `The backup directory ${path} holds other things and no mark of Owl's.`,

@@ -70,6 +70,12 @@ export async function answer(question: Question, asking: Asking): Promise<unknow
   }
   if (question.ask === "drill") {
     if (question.quietly) setPriority(10);
+    else {
+      // Asked for by hand: with nothing to prove yet, or the wrong key, nothing has failed.
+      const { path, backups } = await openPlace(question.directory, await readPassphrase(question.passphraseFile));
+      if ((await backups()).length === 0)
+        throw new Refusal("backup.noneYet", ({ refused }) => refused.backup.noneYet(path));
+    }
     return await drill({ ...question, postgres: postgresConfig() }, await restoreDeps(asking));
   }
   const place = await openPlace(question.directory, await readPassphrase(question.passphraseFile));

@@ -4,7 +4,7 @@
 
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { asError } from "../../../config/errors.ts";
+import { asError, type OwlError } from "../../../config/errors.ts";
 import { isoTime } from "../../../config/time.ts";
 import { Refusal } from "../../core/text/refusal.ts";
 import { freshSalt, type Key, keyCheck, pack, stretch } from "./codec.ts";
@@ -87,7 +87,11 @@ export async function openPlace(
 /** For writing: makes the mark in an empty directory, or takes it over after a restore. Throws when it is not ours to use. */
 export async function claimPlace(claim: Claim): Promise<OwnPlace> {
   const { path, installation, holder, held, passphrase, nowMs, disk = systemDisk, seen } = claim;
-  const names = await told(path, () => readdir(path));
+  const names = await told(path, () => readdir(path)).catch((error: OwlError) => {
+    // One that has never been there is to be made, not mounted.
+    if (held || error.code !== "backup.unmounted") throw error;
+    throw new Refusal("backup.noDirectory", ({ refused }) => refused.backup.noDirectory(path), { cause: error });
+  });
   const mark = await readMark(path);
   const isEmpty = names.every((name) => name === "lost+found" || name.startsWith(".new-"));
   const verdict = judgeMark({ mark, isEmpty, installation, holder, held, generation: claim.generation ?? 0 });

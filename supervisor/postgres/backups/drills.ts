@@ -13,7 +13,9 @@ import { lastDrill } from "./drill.ts";
 import { backupProgram } from "./report.ts";
 import { clearScratch } from "./scratch.ts";
 
-const LOOK_MS = 60_000;
+const LOOK_MS = 5_000;
+/** Between two tries of one that came to no report. */
+const AGAIN_MS = 60_000;
 
 export function createDrills(parts: {
   readonly ground: Foundation;
@@ -30,6 +32,7 @@ export function createDrills(parts: {
   const missing: Sentence = (text) => text.warnings.drillMissing;
 
   async function watch(): Promise<void> {
+    let beganMs = Number.NEGATIVE_INFINITY;
     for await (const _ of clock.every(LOOK_MS, signal)) {
       await clearScratch(paths, clock).catch(ground.warned("what a killed drill left was not cleared away"));
       const { backup } = parts.config();
@@ -40,7 +43,10 @@ export function createDrills(parts: {
       }
       const { drillEveryMs: everyMs } = backup;
       const judge = () => judgeDrill({ nowMs: clock.now(), firstMs, last: lastDrill(paths), everyMs });
-      if (judge().isDue && parts.mayRun()) await run(backup);
+      if (clock.monotonicMs() - beganMs > AGAIN_MS && judge().isDue && parts.mayRun()) {
+        beganMs = clock.monotonicMs();
+        await run(backup);
+      }
       const { warning } = judge();
       if (warning === null) warnings.delete("drill");
       else warnings.set("drill", warning === "failed" ? failed : missing);

@@ -31,7 +31,7 @@ interface LogKeeperParts {
 export interface LogKeeper {
   /** True: the log does not lead on from what the directory has. */
   readonly hasGap: boolean;
-  /** Runs until aborted; throws what the directory or the server said. */
+  /** Runs until aborted, and writes the last of it then; throws what the directory or the server said. */
   run(signal: AbortSignal): Promise<void>;
   /** Does that between two writes: what it removes, nobody is just reading. */
   between(work: () => Promise<void>): Promise<void>;
@@ -121,6 +121,8 @@ export async function openLogKeeper(parts: LogKeeperParts): Promise<LogKeeper> {
       };
       const keep = async (): Promise<void> => {
         for await (const _ of clock.every(parts.everyMs, both)) await flush(stream.confirm);
+        // Ended in order: nothing of what was done here stays behind.
+        if (signal.aborted) await flush(stream.confirm);
       };
       try {
         // The server ends the stream when it stops; either way the other half is over too.

@@ -39,32 +39,23 @@ interface Serving {
 export async function serve({ task, clock, report }: Serving): Promise<void> {
   // Whoever asks the running system goes first; yet on a busy machine the log must not wait for it.
   setPriority(5);
-  let wanted = false;
-  const ended = new AbortController();
-  // The end of our input is the end of owld: another one starts its own.
-  createInterface({ input: process.stdin })
-    .on("line", (line) => {
-      if (line === NOW) wanted = true;
-    })
-    .on("close", () => ended.abort());
-  for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => ended.abort());
+  const orders = hearOrders(clock);
+  const { ended } = orders;
   /** backup.command reads the directory. */
   let commanding = false;
   const tellUnread = createUnread(report);
   let toldMark = "";
   let failures = 0;
   let last = { failures: 0, tryMs: null as number | null };
-  while (!ended.signal.aborted) {
+  while (!ended.aborted) {
     try {
       await session();
     } catch (error) {
-      if (ended.signal.aborted) return;
+      if (ended.aborted) return;
       failures++;
       report({ kind: "problem", part: "log", problem: toldOf(error) });
     }
-    await clock
-      .sleep(Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** Math.min(10, failures)), ended.signal)
-      .catch(() => undefined);
+    await orders.pause(Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** Math.min(10, failures)));
   }
 
   /** From one connection to its end. */
@@ -84,12 +75,13 @@ export async function serve({ task, clock, report }: Serving): Promise<void> {
     await boundKeptLog(task.adminUrl);
     const replication = await openReplication(task.adminUrl);
     const lifetime = new AbortController();
-    const signal = AbortSignal.any([ended.signal, lifetime.signal]);
+    const signal = AbortSignal.any([ended, lifetime.signal]);
     try {
       const server = await replication.position();
       const directory = homePaths(task.home).uploads;
       const uploads = await openUploadKeeper({ clock, place, directory, bytesPerS: task.backup.bandwidthBytesPerS });
-      const bring = oneAtATime(async () => tellUnread(await uploads.runOnce(signal)));
+      // Not cut by our end: the last of the log waits for them.
+      const bring = oneAtATime(async () => tellUnread(await uploads.runOnce(lifetime.signal)));
       const keeper = await openLogKeeper({
         clock,
         place,
@@ -105,7 +97,9 @@ export async function serve({ task, clock, report }: Serving): Promise<void> {
           report({ kind: "log", atMs: clock.now(), lagMs });
         },
       });
-      await Promise.race([keeper.run(signal), backUp({ place, server, keeper, bring, signal })]);
+      const kept = keeper.run(signal);
+      await Promise.race([kept, backUp({ place, server, keeper, bring, signal })]);
+      await kept;
     } finally {
       lifetime.abort();
       await replication.end();
@@ -136,10 +130,11 @@ export async function serve({ task, clock, report }: Serving): Promise<void> {
         failures: last.failures,
         lastTryMs: last.tryMs,
       });
+      const wanted = orders.isWanted();
       if (!wanted && untilMs > 0) continue;
       // Until there is one of this line of history, nothing of it could be restored.
       const fast = wanted || newest === null || due;
-      wanted = false;
+      orders.taken();
       const startedMs = clock.monotonicMs();
       report({ kind: "began" });
       try {
@@ -175,6 +170,35 @@ export async function serve({ task, clock, report }: Serving): Promise<void> {
       }
     }
   }
+}
+
+/** What owld says on our standard input; its end is the end of owld, and another one starts its own. */
+function hearOrders(clock: Clock) {
+  const ended = new AbortController();
+  let wanted = false;
+  let woken = new AbortController();
+  createInterface({ input: process.stdin })
+    .on("line", (line) => {
+      if (line !== NOW) return;
+      wanted = true;
+      // Somebody waits: what is in the way may just have been cleared.
+      woken.abort();
+    })
+    .on("close", () => ended.abort());
+  for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => ended.abort());
+  return {
+    ended: ended.signal,
+    /** A backup at once. */
+    isWanted: () => wanted,
+    taken(): void {
+      wanted = false;
+    },
+    /** Until then, or until something is wanted. */
+    async pause(ms: number): Promise<void> {
+      woken = new AbortController();
+      await clock.sleep(ms, AbortSignal.any([ended.signal, woken.signal])).catch(() => undefined);
+    },
+  };
 }
 
 /** Asked here: a mount that hangs must not hang owld. */

@@ -114,6 +114,7 @@ export function createBackups(parts: BackupsParts): Backups {
       createInterface({ input: made.stderr }).on("line", (line) => log.warn({ line }, "the backup program says"));
     made.once("close", (code, signal) => {
       if (child === made) child = null;
+      standing.ended();
       if (stopping || runningFor === "") return;
       log.error({ code, signal }, "the backup program ended and is started again");
       runningFor = "";
@@ -153,6 +154,7 @@ export function createBackups(parts: BackupsParts): Backups {
     now() {
       if (parts.config().backup === null) throw new Refusal("backup.off", ({ refused }) => refused.backup.off());
       if (child === null) throw new Refusal("backup.notNow", ({ refused }) => refused.backup.notNow());
+      standing.asked();
       child.stdin?.write(`${NOW}\n`);
     },
     status: standing.status,

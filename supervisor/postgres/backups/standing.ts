@@ -11,6 +11,10 @@ import type { BackupReport, Told } from "./report.ts";
 
 interface BackupStanding {
   hear(report: BackupReport): void;
+  /** One is asked for: it runs from now on, until something is told. */
+  asked(): void;
+  /** Whoever told us has ended. */
+  ended(): void;
   isRunning(): boolean;
   /** What was free on the directory's disk when it was looked at last. */
   space(): { readonly path: string; readonly freeBytes: number } | null;
@@ -56,7 +60,8 @@ export function createBackupStanding(parts: {
   }
 
   function tell(part: string, problem: Told | null): void {
-    if (part === "backup") running = false;
+    // Without its log there is no backup either.
+    if (part === "backup" || (part === "log" && problem !== null)) running = false;
     const before = problems.get(part);
     if (problem === null) {
       if (!problems.delete(part)) return;
@@ -73,6 +78,12 @@ export function createBackupStanding(parts: {
 
   return {
     hear,
+    asked() {
+      running = true;
+    },
+    ended() {
+      running = false;
+    },
     isRunning: () => running,
     space() {
       const { backup } = parts.config();

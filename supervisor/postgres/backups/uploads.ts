@@ -15,7 +15,7 @@ const AT_ONCE = 4;
 const ID = /^[0-9a-f-]{36}$/;
 
 interface UploadKeeper {
-  /** Brings over what is new; resolves when all of it is there, with the ids of those that could not be read. */
+  /** Brings over what is new; resolves when all of it is there, with the ids of those that could not be read. Rejects when aborted. */
   runOnce(signal: AbortSignal): Promise<readonly string[]>;
 }
 
@@ -97,6 +97,8 @@ export async function openUploadKeeper(parts: {
       };
       const lanes = await Promise.allSettled(Array.from({ length: AT_ONCE }, lane));
       for (const one of lanes) if (one.status === "rejected") throw one.reason;
+      // Whoever waits for all of it must not take a part for it.
+      signal.throwIfAborted();
       return unreadable;
     },
   };

@@ -131,3 +131,9 @@ test("sealed backups open with their passphrase only, and one begun in the clear
 test("a directory without a mark holds no backup of ours", async () => {
   await expect(openPlace(path, null)).rejects.toEqual(refused("noneThere"));
 });
+
+test("a directory that was never there is to be made, one that was ours is to be mounted", async () => {
+  const nowhere = join(path, "nowhere");
+  await expect(claim({ path: nowhere })).rejects.toEqual(refused("noDirectory"));
+  await expect(claim({ path: nowhere, held: true })).rejects.toEqual(refused("unmounted"));
+});

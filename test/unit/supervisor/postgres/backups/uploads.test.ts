@@ -67,3 +67,9 @@ test("a directory of uploads that cannot be listed is told; one that is not ther
   expect(await (await setup(join(root, "file"))).keeper.runOnce(never)).toEqual([join(root, "file")]);
   expect(await (await setup(join(root, "none"))).keeper.runOnce(never)).toEqual([]);
 });
+
+test("one that is cut says so: the log must not go on as if all were there", async () => {
+  const { keeper } = await setup();
+  writeFileSync(join(root, "uploads", randomUUID()), "a recording");
+  await expect(keeper.runOnce(AbortSignal.abort())).rejects.toThrow();
+});
