@@ -6,14 +6,17 @@
 
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, scryptSync } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { Readable, Transform } from "node:stream";
-import { createZstdCompress, createZstdDecompress } from "node:zlib";
+import { createZstdCompress, createZstdDecompress, zstdDecompressSync } from "node:zlib";
 import { Refusal } from "../../core/text/refusal.ts";
 
 const MAGIC = Buffer.from("OWLSEAL1");
 const SALT_BYTES = 32;
 const CHUNK_BYTES = 65_536;
 const TAG_BYTES = 16;
+const HEAD_BYTES = MAGIC.length + SALT_BYTES;
+const SEALED_BYTES = CHUNK_BYTES + TAG_BYTES;
 
 export type Key = Buffer | null;
 
@@ -48,12 +51,27 @@ export async function* unpack(file: string, sha256: string, key: Key): AsyncGene
   try {
     yield* opened.compose(createZstdDecompress()) as AsyncIterable<Buffer>;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT")
-      throw new Refusal("backup.missing", ({ refused }) => refused.backup.missing(file), { cause: error });
-    if ((error as NodeJS.ErrnoException).code === "EIO") throw error;
-    throw damaged(file, error);
+    throw asUnpacked(file, error);
   }
   if (hash.digest("hex") !== sha256) throw damaged(file);
+}
+
+/** The same at once, for a piece of the log: there are thousands, and a stream for each takes longer than its bytes. */
+export async function unpackWhole(file: string, sha256: string, key: Key): Promise<Buffer> {
+  try {
+    const stored = await readFile(file);
+    if (createHash("sha256").update(stored).digest("hex") !== sha256) throw damaged(file);
+    return zstdDecompressSync(key === null ? stored : openWhole(stored, key));
+  } catch (error) {
+    throw asUnpacked(file, error);
+  }
+}
+
+function asUnpacked(file: string, caught: unknown): unknown {
+  const error = caught as NodeJS.ErrnoException;
+  if (error.code === "ENOENT")
+    return new Refusal("backup.missing", ({ refused }) => refused.backup.missing(file), { cause: error });
+  return error.code === "EIO" || error instanceof Refusal ? error : damaged(file, error);
 }
 
 function damaged(file: string, cause?: unknown): Refusal {
@@ -105,23 +123,37 @@ function sealing(key: Buffer): Transform {
   });
 }
 
+function openHead(head: Buffer, key: Buffer): Buffer {
+  if (!head.subarray(0, MAGIC.length).equals(MAGIC)) throw new Error("it is not sealed");
+  return fileKey(key, head.subarray(MAGIC.length));
+}
+
+function openChunk(chunk: Buffer, own: Buffer | null, number: number, isLast: boolean): Buffer {
+  if (own === null || chunk.length < TAG_BYTES) throw new Error("it is cut");
+  const decipher = createDecipheriv("aes-256-gcm", own, nonce(number, isLast));
+  decipher.setAuthTag(chunk.subarray(chunk.length - TAG_BYTES));
+  return Buffer.concat([decipher.update(chunk.subarray(0, chunk.length - TAG_BYTES)), decipher.final()]);
+}
+
+function openWhole(stored: Buffer, key: Buffer): Buffer {
+  const own = openHead(stored.subarray(0, HEAD_BYTES), key);
+  const chunks: Buffer[] = [];
+  for (let at = HEAD_BYTES, isLast = false; !isLast; at += SEALED_BYTES) {
+    isLast = at + SEALED_BYTES >= stored.length;
+    chunks.push(openChunk(stored.subarray(at, at + SEALED_BYTES), own, chunks.length, isLast));
+  }
+  return Buffer.concat(chunks);
+}
+
 function opening(key: Buffer): Transform {
-  const head = MAGIC.length + SALT_BYTES;
-  const sealed = CHUNK_BYTES + TAG_BYTES;
   let own: Buffer | null = null;
   let number = 0;
   let rest: Buffer = Buffer.alloc(0);
-  const open = (chunk: Buffer, isLast: boolean): Buffer => {
-    if (own === null || chunk.length < TAG_BYTES) throw new Error("it is cut");
-    const decipher = createDecipheriv("aes-256-gcm", own, nonce(number++, isLast));
-    decipher.setAuthTag(chunk.subarray(chunk.length - TAG_BYTES));
-    return Buffer.concat([decipher.update(chunk.subarray(0, chunk.length - TAG_BYTES)), decipher.final()]);
-  };
+  const open = (chunk: Buffer, isLast: boolean): Buffer => openChunk(chunk, own, number++, isLast);
   const begin = (): void => {
-    if (own !== null || rest.length < head) return;
-    if (!rest.subarray(0, MAGIC.length).equals(MAGIC)) throw new Error("it is not sealed");
-    own = fileKey(key, rest.subarray(MAGIC.length, head));
-    rest = rest.subarray(head);
+    if (own !== null || rest.length < HEAD_BYTES) return;
+    own = openHead(rest.subarray(0, HEAD_BYTES), key);
+    rest = rest.subarray(HEAD_BYTES);
   };
   const guarded = (work: () => void, done: (error?: Error) => void): void => {
     try {
@@ -136,9 +168,9 @@ function opening(key: Buffer): Transform {
       guarded(() => {
         rest = Buffer.concat([rest, chunk]);
         begin();
-        while (own !== null && rest.length > sealed) {
-          this.push(open(rest.subarray(0, sealed), false));
-          rest = rest.subarray(sealed);
+        while (own !== null && rest.length > SEALED_BYTES) {
+          this.push(open(rest.subarray(0, SEALED_BYTES), false));
+          rest = rest.subarray(SEALED_BYTES);
         }
       }, done);
     },

@@ -4,7 +4,7 @@
 
 import type { Clock, MonotonicMs } from "../../../config/time.ts";
 import { Refusal } from "../../core/text/refusal.ts";
-import { unpack } from "./codec.ts";
+import { unpackWhole } from "./codec.ts";
 import { isSameLine, type Lsn, mergeable, pieceName, segmentStart, type WalPiece } from "./core/wal.ts";
 import type { OwnPlace } from "./directory.ts";
 import type { Replication, ServerPosition } from "./replication.ts";
@@ -167,12 +167,10 @@ export async function* contents(
 ): AsyncGenerator<Buffer> {
   let at = from;
   for (const piece of pieces) {
-    let here = piece.from;
-    for await (const bytes of unpack(place.file("wal", pieceName(piece)), piece.sha256, place.key)) {
-      const skip = here < at ? Math.min(bytes.length, Number(at - here)) : 0;
-      here += BigInt(bytes.length);
-      if (skip < bytes.length) yield bytes.subarray(skip);
-    }
-    if (here > at) at = here;
+    const bytes = await unpackWhole(place.file("wal", pieceName(piece)), piece.sha256, place.key);
+    const skip = piece.from < at ? Math.min(bytes.length, Number(at - piece.from)) : 0;
+    if (skip < bytes.length) yield bytes.subarray(skip);
+    const end = piece.from + BigInt(bytes.length);
+    if (end > at) at = end;
   }
 }

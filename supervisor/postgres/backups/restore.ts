@@ -31,6 +31,8 @@ import { type FetchedUploads, fetchUploads } from "./restored-uploads.ts";
 
 /** Reading a day's log may take its time. */
 const READY_MS = 6 * 3_600_000;
+/** Whatever is cut is begun again, and all of it is on the disk before the home's mark goes. */
+const UNSAFE_UNTIL_DONE = { fsync: "off", full_page_writes: "off" };
 const SPARE_BYTES = 256 * 2 ** 20;
 /** What the lost machine alone had: processes, sockets, releases, an update under way; and where it wrote its backups. */
 const GONE_FACTS = ["update", "releases", "copies for rescue", "proxy code", "socketDirectory", "backup directory"];
@@ -125,13 +127,14 @@ export async function restore(request: RestoreRequest, deps: RestoreDeps): Promi
   const planned = await planRestore(request, deps);
   const paths = homePaths(request.home);
   await layDown(planned, paths, { ...deps, mark: RESTORING, endsAtDamage: request.atMs !== null });
-  const restored = await finish(request, deps, planned);
+  const postgres = { ...request.postgres, settings: UNSAFE_UNTIL_DONE };
+  const restored = await finish({ ...request, postgres }, deps, planned);
   await rm(join(paths.home, RESTORING));
   syncDirectory(paths.home);
   return { ...restored, elapsedMs: Math.round(deps.clock.monotonicMs() - startedMs) };
 }
 
-/** Data and log of a backup into an empty home, which carries `mark` from before the first byte. */
+/** Data and log of a backup into an empty home, which carries `mark` from before the first byte. Nothing is synced. */
 export async function layDown(
   { place, backup, chain }: Pick<Planned, "place" | "backup" | "chain">,
   paths: HomePaths,
@@ -157,7 +160,6 @@ export async function layDown(
   say("log");
   // Asked for a moment, what comes behind damage is not needed; asked for the last one, it is missed and said.
   await writeLog(restored, chain, how);
-  await syncTree(data);
 }
 
 /** The log is replayed and ends; then what else belongs to the home. `backup`: whose state and files. */
@@ -185,6 +187,7 @@ export async function finish(
     `${JSON.stringify({ backup: backup.id, at: isoTime(clock.now()), until })}\n`,
   );
   if (owner !== null) await giveTo(owner, paths);
+  await syncTree(data);
   await syncTree(paths.home);
   const elapsedMs = Math.round(clock.monotonicMs() - startedMs);
   return { backup: backup.id, home: request.home, until, counts, uploads, config, elapsedMs };
@@ -220,6 +223,7 @@ async function replay(
           recovery_target_timeline: "current",
           recovery_target_action: "promote",
           hot_standby: "off",
+          ...request.postgres.settings,
           ...settings,
         },
       },

@@ -11,7 +11,7 @@ import type { Clock } from "../../../config/time.ts";
 import { Refusal, wordsOf } from "../../core/text/refusal.ts";
 import type { Text } from "../../core/text/text.ts";
 import { createProcReader } from "../../process/proc-identity.ts";
-import { replaceFile, syncDirectory } from "../../release/sync.ts";
+import { replaceFile, syncDirectory, syncTree } from "../../release/sync.ts";
 import { STANDBY } from "../../state/home.ts";
 import { takeOwnerLock } from "../../state/owner-lock.ts";
 import { createManagedPostgres } from "../managed.ts";
@@ -121,6 +121,7 @@ async function seed(request: FollowRequest, deps: RestoreDeps, paths: HomePaths)
   await writeFile(file, "", { mode: 0o600 });
   const { uid, gid } = await stat(data);
   if (process.geteuid?.() === 0) await chown(file, uid, gid);
+  await syncTree(data);
   const { id, postgres } = planned.backup;
   const { directory, passphraseFile } = request;
   const record = { directory, passphraseFile, backup: id, postgres, logUntil, problem: null, promoting: false };

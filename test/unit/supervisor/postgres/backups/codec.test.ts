@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Key, pack, stretch, unpack } from "../../../../../supervisor/postgres/backups/codec.ts";
+import { type Key, pack, stretch, unpack, unpackWhole } from "../../../../../supervisor/postgres/backups/codec.ts";
 
 let dir: string;
 beforeAll(() => {
@@ -19,10 +19,20 @@ async function whole(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(all);
 }
 
+const told = (one: PromiseSettledResult<Buffer>) => (one.status === "rejected" ? one.reason.code : one.value);
+
 async function read(stored: Buffer, key: Key, named = stored): Promise<Buffer> {
   const file = join(dir, "file");
   writeFileSync(file, stored);
-  return await whole(unpack(file, createHash("sha256").update(named).digest("hex"), key));
+  const sha256 = createHash("sha256").update(named).digest("hex");
+  // As a stream and at once: neither may take what the other refuses.
+  const [streamed, atOnce] = await Promise.allSettled([
+    whole(unpack(file, sha256, key)),
+    unpackWhole(file, sha256, key),
+  ]);
+  expect(told(atOnce)).toEqual(told(streamed));
+  if (streamed.status === "rejected") throw streamed.reason;
+  return streamed.value;
 }
 
 test.each([0, 1, 65_535, 65_536, 65_537, 300_000])(
