@@ -62,6 +62,8 @@ export interface BackupStatus {
   } | null;
   /** The database's log: when some of it reached the directory last, and how long its oldest byte had waited. */
   readonly log: { readonly at: string; readonly lagMs: number } | null;
+  /** null: none has ever followed. `at`: when it last had all of the directory; null: not heard since owld started. */
+  readonly standby?: { readonly at: string | null } | null;
   readonly drill: DrillStatus | null;
   /** What is in the way, in the installation's language. */
   readonly problem: string | null;

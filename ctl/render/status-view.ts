@@ -68,14 +68,19 @@ function backupLine(backup: BackupStatus | null, { text, paint, nowMs }: StatusC
   const t = text.status;
   if (backup === null) return `${paint(t.backup, "bold")}  ${paint(t.backupNone, "dim")}`;
   const ago = (at: string) => age(Math.max(0, nowMs - Date.parse(at)));
-  const { last, log, drill } = backup;
+  const { last, log, standby, drill } = backup;
   const proof =
     drill === null
       ? t.backupUnproven
       : drill.passed
         ? t.backupProven(ago(drill.at), elapsed(drill.rtoMs ?? 0))
         : t.backupFailed(ago(drill.at));
-  const parts = [last === null ? t.backupNotYet : t.backupLast(ago(last.at)), log && t.backupLog(ago(log.at)), proof];
+  const parts = [
+    last === null ? t.backupNotYet : t.backupLast(ago(last.at)),
+    log && t.backupLog(ago(log.at)),
+    standby ? (standby.at === null ? t.standbyUnheard : t.standbyAt(ago(standby.at))) : null,
+    proof,
+  ];
   return `${paint(t.backup, "bold")}  ${backup.directory}  ${parts.filter((part) => part !== null).join("  ")}`;
 }
 

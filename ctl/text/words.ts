@@ -118,6 +118,8 @@ export const words = {
     backupLast: (ago: string) => [`taken ${ago} ago`, `${ago} 전에 만듦`],
     backupNotYet: ["the first one is still to be taken", "아직 첫 백업을 만들지 않음"],
     backupLog: (ago: string) => [`log ${ago} ago`, `로그 ${ago} 전`],
+    standbyAt: (ago: string) => [`standby had all of it ${ago} ago`, `대기 서버는 ${ago} 전까지 따라옴`],
+    standbyUnheard: ["standby not heard of", "대기 서버 소식 없음"],
     backupProven: (ago: string, rto: string) => [
       `restored in a drill ${ago} ago (${rto})`,
       `${ago} 전 복원 훈련 통과(${rto})`,

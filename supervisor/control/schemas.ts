@@ -173,6 +173,7 @@ export const status: z.ZodType<api.Status> = z.object({
       running: z.boolean(),
       last: z.object({ id: z.string(), at: time, bytes: count, elapsedMs: ms }).nullable(),
       log: z.object({ at: time, lagMs: ms }).nullable(),
+      standby: z.object({ at: time.nullable() }).nullable().optional(),
       drill: z
         .object({
           backup: z.string(),

@@ -27,8 +27,8 @@ import { createSpare } from "./spare.ts";
 const TICK_MS = 1_000;
 /** Ticks without an answer: then it hangs, or cannot be reached any more. */
 const SILENT_TICKS = 10;
-/** A new one must listen and have its table within this. */
-const START_MS = 30_000;
+/** A new one must listen and have its table within this, on a machine just lost and restored, and busy, too. */
+const START_MS = 60_000;
 /** A donor that serves says hello within this. */
 const GREETING_MS = 2_000;
 /** Beyond the drain's own limit, until a process that does not end is killed. */

@@ -70,6 +70,8 @@ interface Claim {
 /** Where releases of a team's own code lie. */
 export const OWN_RELEASES = "own-releases";
 
+const FOLLOWED = "owl-standby.json";
+
 const UPLOAD = /^([0-9a-f-]{36})-(\d+)-([0-9a-f]{64})\.upload$/;
 
 export const uploadName = (id: string, bytes: number, sha256: string): string => `${id}-${bytes}-${sha256}.upload`;
@@ -157,6 +159,17 @@ export async function markStandby(path: string, mark: Mark, change: "follows" | 
   if (change === "promoted")
     await writeMark(path, { ...mark, generation: mark.generation + 1, holder: "promoted", standby: false });
   else if (!mark.standby) await writeMark(path, { ...mark, standby: true });
+}
+
+/** A standby's word beside the mark: when it had all that the directory held. */
+export async function tellFollowed(path: string, at: string, disk: Disk = systemDisk): Promise<void> {
+  const text = `${JSON.stringify({ at })}\n`;
+  await told(path, () => writeWhole(disk, path, [Buffer.from(text)], () => FOLLOWED));
+}
+
+/** As it was told; null: never. */
+export async function readFollowed(path: string): Promise<string | null> {
+  return await readFile(join(path, FOLLOWED), "utf8").catch(() => null);
 }
 
 function placeAt(path: string, key: Key): BackupPlace {

@@ -31,6 +31,8 @@ export interface Told {
 export type BackupReport =
   /** The directory is ours from now on, or its mark says something new. */
   | { readonly kind: "held"; readonly generation: number; readonly standby: boolean }
+  /** A standby had all of the directory. */
+  | { readonly kind: "followed"; readonly atMs: number }
   /** Free on the directory's disk. */
   | { readonly kind: "space"; readonly freeBytes: number }
   | { readonly kind: "log"; readonly atMs: number; readonly lagMs: number }

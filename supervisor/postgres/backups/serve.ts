@@ -14,7 +14,7 @@ import { takeBase } from "./base.ts";
 import { runBackupCommand } from "./command.ts";
 import { untilNextMs } from "./core/schedule.ts";
 import { isSameLine } from "./core/wal.ts";
-import { claimPlace, type OwnPlace } from "./directory.ts";
+import { claimPlace, type OwnPlace, readFollowed } from "./directory.ts";
 import { type LogKeeper, openLogKeeper } from "./log-keeper.ts";
 import { readPassphrase } from "./passphrase.ts";
 import { prune } from "./prune.ts";
@@ -27,6 +27,7 @@ import { openUploadKeeper } from "./uploads.ts";
 /** So long the log waits for uploads it may mention. */
 const UPLOADS_MS = 3_000;
 const LOOK_MS = 500;
+const FOLLOWED_MS = 2_000;
 /** A directory that is mounted again is found within this. */
 const LONGEST_PAUSE_MS = 30_000;
 
@@ -98,7 +99,11 @@ export async function serve({ task, clock, report }: Serving): Promise<void> {
         },
       });
       const kept = keeper.run(signal);
-      await Promise.race([kept, backUp({ place, server, keeper, bring, signal })]);
+      await Promise.race([
+        kept,
+        backUp({ place, server, keeper, bring, signal }),
+        hearStandby({ task, clock, report }, signal),
+      ]);
       await kept;
     } finally {
       lifetime.abort();
@@ -169,6 +174,17 @@ export async function serve({ task, clock, report }: Serving): Promise<void> {
         report({ kind: "problem", part: "backup", problem: toldOf(error) });
       }
     }
+  }
+}
+
+/** When its word changes, by our own clock: the other machine's may differ. */
+async function hearStandby({ task, clock, report }: Serving, signal: AbortSignal): Promise<void> {
+  const { directory } = task.backup;
+  let before = await readFollowed(directory);
+  for await (const _ of clock.every(FOLLOWED_MS, signal)) {
+    const now = await readFollowed(directory);
+    if (now !== null && now !== before) report({ kind: "followed", atMs: clock.now() });
+    before = now;
   }
 }
 

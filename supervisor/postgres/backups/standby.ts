@@ -7,7 +7,7 @@ import { chown, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { asError, type OwlError } from "../../../config/errors.ts";
 import { type HomePaths, homePaths } from "../../../config/home.ts";
-import type { Clock } from "../../../config/time.ts";
+import { type Clock, isoTime } from "../../../config/time.ts";
 import { Refusal, wordsOf } from "../../core/text/refusal.ts";
 import type { Text } from "../../core/text/text.ts";
 import { createProcReader } from "../../process/proc-identity.ts";
@@ -18,12 +18,14 @@ import { createManagedPostgres } from "../managed.ts";
 import { recordedDirectory } from "../place.ts";
 import type { BackupManifest } from "./core/manifest.ts";
 import { isSameLine } from "./core/wal.ts";
-import { type BackupPlace, markStandby, openPlace } from "./directory.ts";
+import { type BackupPlace, markStandby, openPlace, tellFollowed } from "./directory.ts";
 import { openLogTail } from "./log-tail.ts";
 import { readPassphrase } from "./passphrase.ts";
 import { finish, layDown, planRestore, type RestoreDeps, type Restored, type RestoreRequest } from "./restore.ts";
 
 const LOOK_MS = 1_000;
+/** How often the one that is followed is told. */
+const TELL_MS = 5_000;
 const AGAIN_MS = 5_000;
 /** A log that young has somebody who still writes it; and so long that one has to see the mark, and to end. */
 const FRESH_MS = 30_000;
@@ -100,10 +102,14 @@ async function session(request: FollowRequest, deps: RestoreDeps, paths: HomePat
     const tail = await openLogTail(place, record.postgres, server.place().data);
     keepRecord(paths, { ...record, directory, passphraseFile, problem: null });
     say("follow");
+    let toldMs = Number.NEGATIVE_INFINITY;
     for await (const _ of clock.every(LOOK_MS, signal)) {
       const logUntil = await place.logUntil();
       if (await tail.bring()) keepRecord(paths, { ...record, directory, passphraseFile, logUntil, problem: null });
       if ((await server.living()) === null) return;
+      if (clock.monotonicMs() - toldMs < TELL_MS) continue;
+      toldMs = clock.monotonicMs();
+      await tellFollowed(directory, isoTime(clock.now()));
     }
   } finally {
     await server.stop();

@@ -32,6 +32,7 @@ export function createBackupStanding(parts: {
   let running = false;
   let logAtMs: number | null = null;
   let lagMs = 0;
+  let followedMs: number | null = null;
   let freeBytes: number | null = null;
   const problems = new Map<string, Told>();
   const inOurs = (problem: Told): string => (parts.config().language === "ko" ? problem.ko : problem.en);
@@ -41,7 +42,8 @@ export function createBackupStanding(parts: {
       const place = readFact(store, "backup directory");
       const { generation, standby } = report;
       if (place !== null) keepFact(store, "backup directory", { ...place, held: true, generation, standby });
-    } else if (report.kind === "space") ({ freeBytes } = report);
+    } else if (report.kind === "followed") followedMs = report.atMs;
+    else if (report.kind === "space") ({ freeBytes } = report);
     else if (report.kind === "log") {
       logAtMs = report.atMs;
       ({ lagMs } = report);
@@ -94,11 +96,13 @@ export function createBackupStanding(parts: {
       if (backup === null) return null;
       const last = readFact(store, "last backup");
       const [problem] = problems.values();
+      const follows = followedMs !== null || readFact(store, "backup directory")?.standby === true;
       return {
         directory: backup.directory,
         running,
         last: last === null ? null : { ...last, at: isoTime(last.at) },
         log: logAtMs === null ? null : { at: isoTime(logAtMs), lagMs },
+        standby: follows ? { at: followedMs === null ? null : isoTime(followedMs) } : null,
         drill: shownDrill(lastDrill(paths)),
         problem: problem === undefined ? null : inOurs(problem),
       };

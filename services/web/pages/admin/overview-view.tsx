@@ -240,6 +240,10 @@ function Queues({ queues }: { readonly queues: System["queues"] }): VNode {
   );
 }
 
+function standbyText(at: string | null, now: number): string {
+  return at === null ? t("admin.standbyUnheard") : t("admin.standbyAt", { at: momentText(at, now) });
+}
+
 /** The last backup, and the last restore that was proven. */
 function Backups({ backup }: { readonly backup: BackupStatus | null }): VNode {
   const now = useNow(60_000);
@@ -249,6 +253,7 @@ function Backups({ backup }: { readonly backup: BackupStatus | null }): VNode {
       ? []
       : [
           [t("admin.backupLast"), backup.last ? momentText(backup.last.at, now) : t("admin.backupNone")],
+          ...(backup.standby ? [[t("admin.standby"), standbyText(backup.standby.at, now)] as const] : []),
           [
             t("admin.backupProven"),
             drill === null
