@@ -119,6 +119,23 @@ export const backupWords = {
       "owld를 실행하는 사용자가 쓸 수 있게 마운트하십시오. 저절로 다시 시도합니다.",
     ],
   }),
+  unreadable: (path: string) => ({
+    sentence: [`${path} cannot be read by this user.`, `이 사용자는 ${path}을(를) 읽을 수 없습니다.`],
+    next: [
+      "Run it as the user who wrote the backups, or as root, or give this one the right to read (chown -R).",
+      "백업을 쓴 사용자나 root로 실행하거나, 이 사용자에게 읽을 권한을 주십시오(chown -R).",
+    ],
+  }),
+  breaksOff: (path: string, until: string) => ({
+    sentence: [
+      `A piece of the log in ${path} is missing: it breaks off at ${until}, and goes on behind that.`,
+      `${path}의 로그 한 조각이 없습니다. ${until}에서 끊기고 그 뒤로 이어집니다.`,
+    ],
+    next: [
+      `Bring the whole directory here, or restore what was before: --at ${until}`,
+      `디렉터리를 온전히 가져오거나, 그 전까지만 복원하십시오: --at ${until}`,
+    ],
+  }),
   io: (path: string, code: string) => ({
     sentence: [`The backup directory ${path} fails (${code}).`, `백업 디렉터리 ${path}에 오류가 있습니다(${code}).`],
     next: TRIED_AGAIN,

@@ -71,6 +71,8 @@ function asUnpacked(file: string, caught: unknown): unknown {
   const error = caught as NodeJS.ErrnoException;
   if (error.code === "ENOENT")
     return new Refusal("backup.missing", ({ refused }) => refused.backup.missing(file), { cause: error });
+  if (error.code === "EACCES" || error.code === "EPERM")
+    return new Refusal("backup.unreadable", ({ refused }) => refused.backup.unreadable(file), { cause: error });
   return error.code === "EIO" || error instanceof Refusal ? error : damaged(file, error);
 }
 

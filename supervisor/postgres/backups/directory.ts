@@ -89,7 +89,7 @@ export async function openPlace(
 /** For writing: makes the mark in an empty directory, or takes it over after a restore. Throws when it is not ours to use. */
 export async function claimPlace(claim: Claim): Promise<OwnPlace> {
   const { path, installation, holder, held, passphrase, nowMs, disk = systemDisk, seen } = claim;
-  const names = await told(path, () => readdir(path)).catch((error: OwlError) => {
+  const names = await told(path, () => readdir(path), "unreadable").catch((error: OwlError) => {
     // One that has never been there is to be made, not mounted.
     if (held || error.code !== "backup.unmounted") throw error;
     throw new Refusal("backup.noDirectory", ({ refused }) => refused.backup.noDirectory(path), { cause: error });
@@ -173,7 +173,7 @@ export async function readFollowed(path: string): Promise<string | null> {
 }
 
 function placeAt(path: string, key: Key): BackupPlace {
-  const list = (name: string) => told(path, () => readdir(join(path, name))).catch(absent);
+  const list = (name: string) => told(path, () => readdir(join(path, name)), "unreadable").catch(absent);
   const manifests = async () => {
     const found: { readonly id: string; readonly manifest: BackupManifest | null }[] = [];
     for (const id of (await list("base")).filter(isBackupId).sort()) {
@@ -212,7 +212,7 @@ function placeAt(path: string, key: Key): BackupPlace {
 export async function readMark(path: string): Promise<Mark | null> {
   const text = await readFile(join(path, MARK), "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
-    throw asTold(path, error);
+    throw asTold(path, error, "unreadable");
   });
   if (text === null) return null;
   const mark = parseMark(text);
@@ -240,17 +240,20 @@ function keyOf({ encryption }: Mark, passphrase: string | null): Key {
 }
 
 /** The one translator of what a disk answers. */
-async function told<T>(path: string, work: () => Promise<T>): Promise<T> {
+async function told<T>(path: string, work: () => Promise<T>, refusedAs: RefusedAs = "readOnly"): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw asTold(path, error);
+    throw asTold(path, error, refusedAs);
   }
 }
 
-function asTold(path: string, caught: unknown): Error {
+/** What it means that we may not: to write, or even to read. */
+type RefusedAs = "readOnly" | "unreadable";
+
+function asTold(path: string, caught: unknown, refusedAs: RefusedAs): Error {
   const error = asError(caught) as NodeJS.ErrnoException;
-  const why = { ENOSPC: "full", EDQUOT: "full", EROFS: "readOnly", EACCES: "readOnly", EPERM: "readOnly" } as const;
+  const why = { ENOSPC: "full", EDQUOT: "full", EROFS: "readOnly", EACCES: refusedAs, EPERM: refusedAs } as const;
   const kind = why[error.code as keyof typeof why];
   if (kind !== undefined)
     return new Refusal(`backup.${kind}`, ({ refused }) => refused.backup[kind](path), { cause: error });

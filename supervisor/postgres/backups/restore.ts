@@ -20,9 +20,9 @@ import { createManagedPostgres } from "../managed.ts";
 import { preparePlace } from "../place.ts";
 import { runProgram } from "../program.ts";
 import { countRows, FILES, type HomeFiles, SECRETS } from "./base.ts";
-import type { BackupManifest } from "./core/manifest.ts";
+import { type BackupManifest, MANIFEST } from "./core/manifest.ts";
 import { backupFor } from "./core/schedule.ts";
-import type { WalPiece } from "./core/wal.ts";
+import { isSameLine, pieceName, type WalPiece } from "./core/wal.ts";
 import { type BackupPlace, openPlace } from "./directory.ts";
 import { restoreReleases } from "./own-releases.ts";
 import { readPassphrase } from "./passphrase.ts";
@@ -104,7 +104,8 @@ export async function planRestore(
     throw new Refusal("backup.newerMigrations", ({ refused }) => refused.backup.newerMigrations(backup.version, names));
   }
   await findBinaries({ configured: request.postgres.binaries, major: backup.postgres.major, path: deps.path });
-  const chain = chainOf(backup, await place.pieces());
+  await refuseCut(place, backup);
+  const chain = await wholeChain(place, backup, request.atMs);
   const uploads = (await place.uploads()).reduce((sum, { bytes }) => sum + bytes, 0);
   const log = chain.reduce((sum, { from, to }) => sum + Number(to - from), 0);
   const neededBytes = backup.postgres.bytes + log + uploads + SPARE_BYTES;
@@ -126,20 +127,20 @@ export async function restore(request: RestoreRequest, deps: RestoreDeps): Promi
   const startedMs = deps.clock.monotonicMs();
   const planned = await planRestore(request, deps);
   const paths = homePaths(request.home);
-  await layDown(planned, paths, { ...deps, mark: RESTORING, endsAtDamage: request.atMs !== null });
+  const damage = await layDown(planned, paths, { ...deps, mark: RESTORING, endsAtDamage: request.atMs !== null });
   const postgres = { ...request.postgres, settings: UNSAFE_UNTIL_DONE };
-  const restored = await finish({ ...request, postgres }, deps, planned);
+  const restored = await finish({ ...request, postgres }, deps, { ...planned, damage });
   await rm(join(paths.home, RESTORING));
   syncDirectory(paths.home);
   return { ...restored, elapsedMs: Math.round(deps.clock.monotonicMs() - startedMs) };
 }
 
-/** Data and log of a backup into an empty home, which carries `mark` from before the first byte. Nothing is synced. */
+/** Data and log of a backup into an empty home, which carries `mark` from before the first byte. Nothing is synced; answers the damage that ends the log. */
 export async function layDown(
   { place, backup, chain }: Pick<Planned, "place" | "backup" | "chain">,
   paths: HomePaths,
   how: Pick<RestoreDeps, "say" | "signal"> & { readonly mark: string; readonly endsAtDamage: boolean },
-): Promise<void> {
+): Promise<Refusal | null> {
   const { say, signal } = how;
   const owner = await ownerOf(paths.home);
   await mkdir(paths.home, { recursive: true, mode: 0o711 });
@@ -159,14 +160,14 @@ export async function layDown(
   await writeData(restored);
   say("log");
   // Asked for a moment, what comes behind damage is not needed; asked for the last one, it is missed and said.
-  await writeLog(restored, chain, how);
+  return await writeLog(restored, chain, how);
 }
 
-/** The log is replayed and ends; then what else belongs to the home. `backup`: whose state and files. */
+/** The log is replayed and ends; then what else belongs to the home. `backup`: whose state and files; `damage`: the log's. */
 export async function finish(
   request: RestoreRequest,
   deps: RestoreDeps,
-  { place, backup }: Pick<Planned, "place" | "backup">,
+  { place, backup, damage = null }: Pick<Planned, "place" | "backup"> & { readonly damage?: Refusal | null },
 ): Promise<Restored> {
   const { clock, say, signal } = deps;
   const startedMs = clock.monotonicMs();
@@ -175,7 +176,7 @@ export async function finish(
   const account = owner ?? (await chosenAccount());
   const { data } = await preparePlace({ base: paths.postgres, account });
   say("replay");
-  const { until, counts, uploads } = await replay(request, deps, { place, backup, paths, data, account });
+  const { until, counts, uploads } = await replay(request, deps, { place, backup, paths, data, account, damage });
   say("home");
   await restoreState(await storedText(place, backup, FILES.state), paths, request.beside);
   const files = await homeFilesOf(place, backup);
@@ -206,6 +207,7 @@ async function replay(
     readonly paths: HomePaths;
     readonly data: string;
     readonly account: Account | null;
+    readonly damage: Refusal | null;
   },
 ): Promise<Pick<Restored, "until" | "counts" | "uploads">> {
   const { atMs } = request;
@@ -246,6 +248,8 @@ async function replay(
         return null;
       });
     if (up === null) {
+      // But not when more was there, and is damaged.
+      if (at.damage !== null) throw at.damage;
       await server.stop();
       server = begin({});
       up = await server.start(() => undefined, deps.signal);
@@ -284,9 +288,41 @@ async function withClient<T>(url: string, use: (client: Client) => Promise<T>): 
   }
 }
 
+/** A file that is gone is told before hours of reading, not behind them. */
+async function refuseCut(place: BackupPlace, backup: BackupManifest): Promise<void> {
+  for (const { name, bytes } of backup.files) {
+    const path = place.file("base", backup.id, name);
+    const found = await stat(path).catch(() => null);
+    if (found === null) throw new Refusal("backup.missing", ({ refused }) => refused.backup.missing(path));
+    if (found.size !== bytes) throw new Refusal("backup.damaged", ({ refused }) => refused.backup.damaged(path));
+  }
+}
+
+/** The log as far as it leads. Throws `backup.breaksOff` where what was asked for lies behind a gap. */
+async function wholeChain(place: BackupPlace, backup: BackupManifest, atMs: number | null) {
+  for (let look = 1; ; look++) {
+    const pieces = await place.pieces();
+    const chain = chainOf(backup, pieces);
+    const last = chain.at(-1);
+    const goesOn = pieces.some((one) => isSameLine(one, backup.postgres) && one.from > (last?.to ?? one.from));
+    if (!goesOn || last === undefined) return chain;
+    const { mtimeMs } = await stat(place.file("wal", pieceName(last)));
+    if (atMs !== null && atMs <= mtimeMs) return chain;
+    // A listing while pieces are joined may miss some of them.
+    if (look < 3) continue;
+    const until = isoTime(Math.floor(mtimeMs));
+    throw new Refusal("backup.breaksOff", ({ refused }) => refused.backup.breaksOff(place.path, until));
+  }
+}
+
 async function choose(place: BackupPlace, { directory, backup, atMs }: RestoreRequest): Promise<BackupManifest> {
   const backups = await place.backups();
   const [oldest] = backups;
+  const [unreadable] = oldest === undefined ? await place.unreadable() : [];
+  if (unreadable !== undefined) {
+    const file = place.file("base", unreadable, MANIFEST);
+    throw new Refusal("backup.damaged", ({ refused }) => refused.backup.damaged(file));
+  }
   if (oldest === undefined) throw new Refusal("backup.noneYet", ({ refused }) => refused.backup.noneYet(directory));
   if (backup !== null) {
     const named = backups.find(({ id }) => id === backup);

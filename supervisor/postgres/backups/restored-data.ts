@@ -139,13 +139,13 @@ export function chainOf(backup: BackupManifest, pieces: readonly WalPiece[]): re
 
 /**
  * Lays the log into the data directory, segment by segment; the last one is filled up with zeros. `endsAtDamage`: behind
- * the backup's own end, damage is where the log ends; else it throws `backup.damaged`, `backup.missing`.
+ * the backup's own end, damage is where the log ends, and is answered; else it throws `backup.damaged`, `backup.missing`.
  */
 export async function writeLog(
   restored: RestoredData,
   chain: readonly WalPiece[],
   { endsAtDamage }: { readonly endsAtDamage: boolean },
-): Promise<void> {
+): Promise<Refusal | null> {
   const { place, backup, data, account, signal } = restored;
   const { timeline } = backup.postgres;
   const segmentBytes = BigInt(backup.postgres.segmentBytes);
@@ -161,6 +161,7 @@ export async function writeLog(
     segment = Buffer.alloc(Number(segmentBytes));
     filled = 0;
   };
+  let damage: Refusal | null = null;
   try {
     for await (const bytes of contents(place, chain, at)) {
       for (let taken = 0; taken < bytes.length; ) {
@@ -174,8 +175,10 @@ export async function writeLog(
   } catch (error) {
     const reached = at + BigInt(filled);
     if (!(endsAtDamage && error instanceof Refusal && reached >= parseLsn(backup.postgres.end))) throw error;
+    damage = error;
   }
   if (filled > 0) await keep();
+  return damage;
 }
 
 /** A file of that backup, checked against its manifest. */

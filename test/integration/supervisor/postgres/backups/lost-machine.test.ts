@@ -2,7 +2,7 @@
 // there it comes up with every turn and every upload, and runs nothing twice.
 
 import { createHash } from "node:crypto";
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -81,6 +81,13 @@ test(
 
     const wrongKey = await owlctl("restore", directory);
     expect([wrongKey.code, wrongKey.err]).toEqual([1, expect.stringContaining("no passphrase was given")]);
+    // What lies behind a gap is not lost in silence.
+    const pieces = join(directory, "wal");
+    const piece = readdirSync(pieces).sort().at(-2) ?? "";
+    renameSync(join(pieces, piece), join(directory, piece));
+    const cut = await owlctl("restore", directory, "--plan", ...key);
+    expect([cut.code, cut.err]).toEqual([1, expect.stringContaining("is missing: it breaks off at")]);
+    renameSync(join(directory, piece), join(pieces, piece));
     const plan = await owlctl("restore", directory, "--plan", "--json", ...key);
     expect([plan.code, JSON.parse(plan.out).backup]).toEqual([10, id]);
     const restored = await owlctl("restore", directory, "--json", ...key);
