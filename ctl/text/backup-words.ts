@@ -117,3 +117,23 @@ export const backupWords = {
     report: (file: string) => [`Its report: ${file}`, `보고서: ${file}`],
   },
 } satisfies Catalogue;
+
+/** Of `owlctl status`. */
+export const backupStatusWords = {
+  backup: ["backup", "백업"],
+  backupNone: [
+    "none: owl.yaml names no backup.directory (.guide/backup.md says how)",
+    "없음: owl.yaml에 backup.directory가 없음(방법은 .guide/backup.md)",
+  ],
+  backupLast: (ago: string) => [`taken ${ago} ago`, `${ago} 전에 만듦`],
+  backupNotYet: ["the first one is still to be taken", "아직 첫 백업을 만들지 않음"],
+  backupLog: (ago: string) => [`log ${ago} ago`, `로그 ${ago} 전`],
+  standbyAt: (ago: string) => [`standby had all of it ${ago} ago`, `대기 서버는 ${ago} 전까지 따라옴`],
+  standbyUnheard: ["standby not heard of", "대기 서버 소식 없음"],
+  backupProven: (ago: string, rto: string) => [
+    `restored in a drill ${ago} ago (${rto})`,
+    `${ago} 전 복원 훈련 통과(${rto})`,
+  ],
+  backupUnproven: ["never proven by a drill: owlctl drill", "복원 훈련을 한 적이 없음: owlctl drill"],
+  backupFailed: (ago: string) => [`the drill ${ago} ago failed`, `${ago} 전 복원 훈련 실패`],
+} satisfies Catalogue;

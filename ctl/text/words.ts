@@ -1,7 +1,7 @@
 // What owlctl says.
 
 import type { Catalogue } from "../../config/text.ts";
-import { backupWords } from "./backup-words.ts";
+import { backupStatusWords, backupWords } from "./backup-words.ts";
 import { commandWords } from "./command-words.ts";
 import { notifyWords } from "./notify-words.ts";
 import { postgresWords } from "./postgres-words.ts";
@@ -110,22 +110,7 @@ export const words = {
     stoppedFlag: ["(stopped)", "(멈춤)"],
     scaledFlag: (configured: number) => [`(scaled; owl.yaml: ${configured})`, `(조정됨; owl.yaml: ${configured})`],
     crashLooping: ["CRASH-LOOPING", "반복해서 죽음"],
-    backup: ["backup", "백업"],
-    backupNone: [
-      "none: owl.yaml names no backup.directory (.guide/backup.md says how)",
-      "없음: owl.yaml에 backup.directory가 없음(방법은 .guide/backup.md)",
-    ],
-    backupLast: (ago: string) => [`taken ${ago} ago`, `${ago} 전에 만듦`],
-    backupNotYet: ["the first one is still to be taken", "아직 첫 백업을 만들지 않음"],
-    backupLog: (ago: string) => [`log ${ago} ago`, `로그 ${ago} 전`],
-    standbyAt: (ago: string) => [`standby had all of it ${ago} ago`, `대기 서버는 ${ago} 전까지 따라옴`],
-    standbyUnheard: ["standby not heard of", "대기 서버 소식 없음"],
-    backupProven: (ago: string, rto: string) => [
-      `restored in a drill ${ago} ago (${rto})`,
-      `${ago} 전 복원 훈련 통과(${rto})`,
-    ],
-    backupUnproven: ["never proven by a drill: owlctl drill", "복원 훈련을 한 적이 없음: owlctl drill"],
-    backupFailed: (ago: string) => [`the drill ${ago} ago failed`, `${ago} 전 복원 훈련 실패`],
+    ...backupStatusWords,
     connections: ["connections", "연결"],
     connectionFigures: (c: {
       open: number;

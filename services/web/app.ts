@@ -88,13 +88,12 @@ function neverAsked(): never {
 export async function createApp(deps: WebDeps): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
     // With anything here, fastify's own compilers are never loaded.
     schemaController: { compilersFactory: { buildValidator: neverAsked, buildSerializer: neverAsked } },
     trustProxy: true,
     bodyLimit: 1024 * 1024,
     requestIdHeader: false,
-    requestIdLogLabel: "requestId",
     genReqId: ({ headers }) => requestIdOf(headers["x-request-id"]) ?? deps.random.uuid(),
     forceCloseConnections: "idle",
     // A request that reached us on an open connection while we close is answered like any other, not with 503: the

@@ -31,7 +31,7 @@ test("what is kept is its owner's alone and comes back whole", () => {
   const directory = mkdtempSync(join(tmpdir(), "owl-definition-"));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   expect(readDefinition(directory)).toBeNull();
-  const record = { ...kept, releases: { web: "7" }, trial: { rollout: "r-1", text: null } };
+  const record = { ...kept, releases: { web: "7" }, trial: { rollout: "r-1", text: null }, before: null };
   writeDefinition(directory, record);
   expect(readDefinition(directory)).toEqual(record);
   expect(statSync(join(directory, "definition.json")).mode & 0o777).toBe(0o600);
