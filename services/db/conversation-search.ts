@@ -31,6 +31,8 @@ const LOOKED_AT = 300;
 const TURNS_EACH = 20;
 /** Turns the index may name for one search: more of them are told by their newest. */
 const MOST_HITS = 5_000;
+/** Characters looked at of a question that is not answered yet and so in no index: there may be many, and long ones. */
+const OPEN_CHARACTERS = 2_000;
 /** Characters of the passage shown, and those of it before the words. */
 const PASSAGE = 160;
 const BEFORE_WORDS = 40;
@@ -83,7 +85,7 @@ const SEARCH_TEXT = `WITH hits AS MATERIALIZED (
       WHERE t.account_id = $1 AND t.ended_at IS NOT NULL AND (t.text ILIKE $6 OR t.answer ILIKE $6) LIMIT ${MOST_HITS})
     UNION ALL
     SELECT t.conversation_id, t.id, t.created_at FROM owl.turn t
-     WHERE t.account_id = $1 AND t.state IN ('queued', 'running', 'waiting') AND t.text ILIKE $6),
+     WHERE t.account_id = $1 AND t.state IN ('queued', 'running', 'waiting') AND left(t.text, ${OPEN_CHARACTERS}) ILIKE $6),
   newest AS MATERIALIZED (
     SELECT DISTINCT ON (conversation_id) conversation_id, id FROM hits ORDER BY conversation_id, created_at DESC, id DESC),
   page AS MATERIALIZED (

@@ -11,6 +11,7 @@ import type { Clock } from "../../config/time.ts";
 import { isConflict, markDatabaseError } from "./database-errors.ts";
 import type { Channel } from "./listen.ts";
 import { createNotifications } from "./notifications.ts";
+import { lowerBackend } from "./own-backend.ts";
 
 export interface SqlResult<Row> {
   readonly rows: Row[];
@@ -50,6 +51,8 @@ export interface PoolOptions {
   readonly url: string;
   readonly max: number;
   readonly statementTimeoutMs?: number;
+  /** Its statements run behind everybody's questions, where the server is on this machine. */
+  readonly behind?: boolean;
   /** Given in workers, which notify much: what `notify` collects is sent together. */
   readonly clock?: Clock;
   readonly onError: (error: Error) => void;
@@ -113,6 +116,7 @@ export function createDatabase(options: PoolOptions): Database {
     idle_in_transaction_session_timeout: timeoutMs,
   });
   pool.on("error", options.onError);
+  if (options.behind) pool.on("connect", (client) => void lowerBackend(client));
   const notifications = createNotifications(sqlOf(pool), options.clock, options.onError);
   let stopped: Promise<void> | null = null;
 

@@ -4,11 +4,11 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants, readFileSync } from "node:fs";
-import { setPriority } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
 import { inheritedEnv } from "../../config/instance-env.ts";
 import type { Clock } from "../../config/time.ts";
 import { failure } from "../core/wire/errors.ts";
+import { lowerPriority } from "../lower-priority.ts";
 
 interface ProgramResult {
   readonly code: number | null;
@@ -87,7 +87,7 @@ export async function runProgram(run: ProgramRun): Promise<ProgramResult> {
     const code = await new Promise<number | null>((resolve, reject) => {
       child.once("error", reject);
       child.once("close", resolve);
-      child.once("spawn", () => lower(child));
+      child.once("spawn", () => child.pid !== undefined && lowerPriority(child.pid));
     });
     if (cause !== null) throw cause;
     return { code, stdout: Buffer.concat(out).toString("utf8"), stderr };
@@ -121,15 +121,6 @@ function residentBytes(pid: number | undefined): number {
     return Number(kib ?? 0) * 1024;
   } catch {
     return 0;
-  }
-}
-
-/** Behind the worker itself, whose heartbeat must not wait for a decoder. */
-function lower(child: ChildProcess): void {
-  try {
-    if (child.pid !== undefined) setPriority(child.pid, 5);
-  } catch {
-    // It ended at once, or we may not: it runs as it is.
   }
 }
 

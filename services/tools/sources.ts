@@ -5,6 +5,7 @@ import pg from "pg";
 import type { AppConfig } from "../../config/config.ts";
 import type { Clock } from "../../config/time.ts";
 import { failure } from "../core/wire/errors.ts";
+import { boundBackend } from "../db/own-backend.ts";
 import type { Database } from "../db/pool.ts";
 import { createPlaces } from "./places.ts";
 import { runStatement, STATEMENT_LIMITS, type StatementLimits, type StatementResult } from "./statement.ts";
@@ -75,6 +76,7 @@ export function createSources(deps: SourcesDeps): Sources {
     try {
       await client.connect();
       open.add(client);
+      await boundBackend(client);
       return client;
     } catch (error) {
       await client.end().catch(() => undefined);

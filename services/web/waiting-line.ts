@@ -10,23 +10,26 @@ interface WaitingLine {
 }
 
 export function createWaitingLine(
-  bounds: { readonly atOnce: number; readonly inLine: number },
+  bounds: { readonly atOnce: number | (() => number); readonly inLine: number },
   refuse: () => Error,
 ): WaitingLine {
   const line: (() => void)[] = [];
   let running = 0;
+  const mayRun = () => running < (typeof bounds.atOnce === "number" ? bounds.atOnce : bounds.atOnce());
 
   async function enter(): Promise<() => void> {
-    if (running < bounds.atOnce) running += 1;
+    if (mayRun()) running += 1;
     else if (line.length < bounds.inLine) await new Promise<void>((resolve) => line.push(resolve));
     else throw refuse();
     let left = false;
     return () => {
       if (left) return;
       left = true;
-      const next = line.shift();
-      if (next) next();
-      else running -= 1;
+      running -= 1;
+      for (let next = mayRun() ? line.shift() : undefined; next; next = mayRun() ? line.shift() : undefined) {
+        running += 1;
+        next();
+      }
     };
   }
 

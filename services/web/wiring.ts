@@ -28,7 +28,9 @@ const onError = (err: Error) => log.warn({ err }, "database connection failed");
 const asideMax = Math.floor(config.web.pool / 5);
 const db = createDatabase({ url, max: config.web.pool - asideMax, onError });
 const aside =
-  asideMax === 0 ? db : createDatabase({ url, max: asideMax, statementTimeoutMs: ASIDE_STATEMENT_MS, onError });
+  asideMax === 0
+    ? db
+    : createDatabase({ url, max: asideMax, statementTimeoutMs: ASIDE_STATEMENT_MS, behind: true, onError });
 const queue = createQueue({
   database: db,
   instance: id,

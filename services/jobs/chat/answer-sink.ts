@@ -37,6 +37,9 @@ type Pending = NewTurnEvent | { readonly kind: "rewind"; readonly length: number
 
 /** The first word goes out at once; after that, one statement (and one NOTIFY) at most this often. */
 const EVERY_MS = 80;
+/** Where storing takes long the machine has much to do: all answers together then take at most so much of their time. */
+const REST_PER_STORING = 4;
+const LONGEST_REST_MS = 500;
 /** An event's text stays well below what one NOTIFY-woken read should carry. */
 const LONGEST_DELTA = 16_000;
 
@@ -44,7 +47,7 @@ export function createAnswerSink(deps: AnswerSinkDeps): AnswerSink {
   const { db, clock, log, turn } = deps;
   const pending: Pending[] = [];
   let storing: Promise<void> | null = null;
-  let lastStoredAt = Number.NEGATIVE_INFINITY;
+  let nextStoreAt = Number.NEGATIVE_INFINITY;
   let timer: (() => void) | null = null;
   let lost = false;
   let away = false;
@@ -72,8 +75,8 @@ export function createAnswerSink(deps: AnswerSinkDeps): AnswerSink {
   async function store(): Promise<void> {
     const isRepeat = unsure !== null;
     const events = unsure ?? takeNext();
+    const from = clock.monotonicMs();
     try {
-      lastStoredAt = clock.monotonicMs();
       const seq = await send(events, isRepeat);
       away = false;
       unsure = null;
@@ -90,6 +93,8 @@ export function createAnswerSink(deps: AnswerSinkDeps): AnswerSink {
       if (!away) log.warn({ err: error }, "answer is kept in memory until the database is back");
       away = true;
     }
+    const restMs = Math.min(REST_PER_STORING * (clock.monotonicMs() - from), LONGEST_REST_MS);
+    nextStoreAt = Math.max(from + EVERY_MS, clock.monotonicMs() + restMs);
   }
 
   const isWaiting = () => unsure !== null || pending.length > 0;
@@ -105,7 +110,7 @@ export function createAnswerSink(deps: AnswerSinkDeps): AnswerSink {
 
   function schedule(): void {
     if (lost || timer || storing) return;
-    const waitMs = away ? 500 : Math.max(0, lastStoredAt + EVERY_MS - clock.monotonicMs());
+    const waitMs = away ? 500 : Math.max(0, nextStoreAt - clock.monotonicMs());
     timer = clock.after(waitMs, () => {
       timer = null;
       storeNow().then(

@@ -1,5 +1,6 @@
 // The SQL tool's bounds on a real server: rows, bytes, time, writes, aborts. No connection is left behind.
 
+import { getPriority } from "node:os";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../../config/system-time.ts";
@@ -90,6 +91,21 @@ test.each([
 ])("%s is refused and writes nothing", async (sql) => {
   await expect(run(sql)).rejects.toMatchObject({ code: "sql.refused" });
   expect((await db.query("SELECT 1 FROM written")).rowCount).toBe(0);
+});
+
+test("a statement runs behind everybody's questions, and is refused more memory than its share", async () => {
+  const controller = new AbortController();
+  const running = run("SELECT pg_sleep(60) /* owl-marked */", {}, controller.signal);
+  running.catch(() => undefined);
+  const find = () =>
+    db.query<{ pid: number }>("SELECT pid FROM pg_stat_activity WHERE query LIKE $1", ["SELECT pg_sleep%owl-marked%"]);
+  await until("it runs", async () => (await find()).rowCount === 1);
+  expect(getPriority((await find()).rows[0]?.pid)).toBe(Math.min(getPriority() + 10, 19));
+  controller.abort(new Error("enough"));
+  await expect(running).rejects.toThrow("enough");
+  const large = run("SELECT length(string_agg(repeat('x', 1000000), '')) FROM generate_series(1, 900)");
+  await expect(large).rejects.toMatchObject({ code: "sql.refused", message: "out of memory" });
+  expect((await run("SELECT 1 AS a")).rows).toEqual([[1]]);
 });
 
 test("one account's statements wait for each other's places; another account is served beside them", async () => {
