@@ -26,6 +26,7 @@ type Shared = Pick<
   | "uploadsDir"
   | "uploadBytes"
   | "secureCookies"
+  | "auth"
 >;
 
 /** What the bundled processes are told; what is wrong goes to `read.say`. */

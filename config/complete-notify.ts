@@ -1,9 +1,9 @@
 // `notify` of owl.yaml -> whom owld tells by itself what a person must know, and when it keeps still.
 
 import type { Reading } from "./complete-app.ts";
-import type { NotifyConfig } from "./config.ts";
 import { DEFAULTS } from "./defaults.ts";
 import { NOTICE_KINDS } from "./notice-kinds.ts";
+import type { NotifyConfig } from "./notify-config.ts";
 import type { OwlYaml } from "./schema.ts";
 
 export function completeNotify({ notify: raw, mail }: OwlYaml, read: Reading): NotifyConfig | null {

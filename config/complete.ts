@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { bundledServices } from "./bundled.ts";
 import { completeApp, type Reading } from "./complete-app.ts";
+import { completeAuth } from "./complete-auth.ts";
 import { completeNotify } from "./complete-notify.ts";
 import type { BackupConfig, Config, ListenAddress, ProxyConfig, RetentionConfig } from "./config.ts";
 import { DEFAULTS } from "./defaults.ts";
@@ -159,6 +160,7 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
           uploadsDir: homePaths(home).uploads,
           uploadBytes: proxy.limits.uploadBytes,
           secureCookies: proxy.tls !== null,
+          ...completeAuth(raw, read),
         })
       : null,
     warnings: context.warnings,
@@ -271,6 +273,7 @@ function checkOwn(raw: OwlYaml, context: CompleteContext): void {
     "limits",
     "tools",
     "mail",
+    "auth",
   ] as const) {
     if (raw[key] === undefined || (key === "mail" && raw.notify?.mail !== undefined)) continue;
     context.warnings.push(

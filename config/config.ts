@@ -1,9 +1,10 @@
 // The complete, frozen configuration every part reads: no `process.env` and no default after `config/`.
 // Durations are milliseconds (`…Ms`), sizes bytes (`…Bytes`). Built by load.ts from environment, owl.yaml, defaults.
 
+import type { AuthConfig } from "./auth-config.ts";
 import type { MissedPolicy } from "./due-ticks.ts";
 import type { Language } from "./language.ts";
-import type { NoticeKind } from "./notice-kinds.ts";
+import type { NotifyConfig } from "./notify-config.ts";
 
 export const JOB_KINDS = ["chat", "transcription", "playbook", "schema-analysis"] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
@@ -142,23 +143,6 @@ export interface BackupConfig {
   readonly bandwidthBytesPerS: number;
   /** Between two drills; null: none by itself. */
   readonly drillEveryMs: number | null;
-}
-
-/** Whom owld tells by itself, and of what. */
-export interface NotifyConfig {
-  readonly mail: { readonly to: readonly string[]; readonly smtp: string; readonly from: string } | null;
-  /** Its URL is a secret. */
-  readonly webhook: { readonly url: string } | null;
-  /** null: at any hour. */
-  readonly quiet: QuietHours | null;
-  readonly events: readonly NoticeKind[];
-}
-
-/** Minutes of the day in `zone`; over midnight when `until` is the smaller one. */
-export interface QuietHours {
-  readonly fromMinute: number;
-  readonly untilMinute: number;
-  readonly zone: string;
 }
 
 export interface TurnConfig {
@@ -397,4 +381,6 @@ export interface AppConfig {
     readonly approvers: (typeof APPROVERS)[number];
   };
   readonly secureCookies: boolean;
+  /** Absent: people sign in with a password of Owl's. */
+  readonly auth?: AuthConfig;
 }

@@ -56,6 +56,7 @@ export const DEFAULTS = {
   schedule: { zone: "UTC", overlap: "skip" as const, missed: "skip" as const, limitMs: 3_600_000 },
   worse: { errorShare: 0.05, p95Factor: 3 },
   heartbeat: { intervalMs: 10_000, stalledAfterMs: 30_000 },
+  oidc: { scopes: ["openid", "profile", "email"], groups: "groups", sessionMs: DAY_MS / 2 },
   replicas: 2,
   pool: 20,
   concurrency: { chat: 8, transcription: 2, playbook: 4, "schema-analysis": 2 } satisfies Record<JobKind, number>,

@@ -3,7 +3,8 @@
 
 import { isIP } from "node:net";
 import { z } from "zod";
-import type { ListenAddress, QuietHours } from "./config.ts";
+import type { ListenAddress } from "./config.ts";
+import type { QuietHours } from "./notify-config.ts";
 import { pictureOf } from "./problems.ts";
 import { DURATION_PATTERN, parseDuration, parseSize, SIZE_PATTERN } from "./units.ts";
 

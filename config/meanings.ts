@@ -9,8 +9,20 @@ type Meaning = readonly [what: string, default_?: string | number | boolean];
 const d = formatDuration;
 const b = formatSize;
 const kept = (ms: number): string => `${ms / 86_400_000}d`;
-const { proxy, limits, turn, retention, rollout, worse, heartbeat, health, schedule, accountLimits, concurrency } =
-  DEFAULTS;
+const {
+  proxy,
+  limits,
+  oidc,
+  turn,
+  retention,
+  rollout,
+  worse,
+  heartbeat,
+  health,
+  schedule,
+  accountLimits,
+  concurrency,
+} = DEFAULTS;
 
 export const MEANINGS: Readonly<Record<string, Meaning>> = {
   proxy: ["The HTTP proxy before all services."],
@@ -245,6 +257,26 @@ export const MEANINGS: Readonly<Record<string, Meaning>> = {
   "notify.webhook.url": ["Where to."],
   "notify.quiet": ["Hours in which only what takes pages down is told at once.", "none"],
   "notify.events": ["Of what.", "all"],
+  auth: ["How people sign in to the bundled application.", "with a password of Owl's"],
+  "auth.local": ["Members may sign in with a password; administrators always may.", true],
+  "auth.oidc": ["An OpenID Connect provider people sign in through.", "none"],
+  "auth.oidc.issuer": ["Its address, as its tokens name it."],
+  "auth.oidc.clientId": ["Owl's id there."],
+  "auth.oidc.clientSecret": ["Owl's secret there.", "none: a public client"],
+  "auth.oidc.url": ["Where browsers reach Owl; callbacks begin with it.", "where they asked"],
+  "auth.oidc.scopes": ["What is asked for.", oidc.scopes.join(" ")],
+  "auth.oidc.groups": ["The claim that holds a person's groups; a.b for one inside another.", oidc.groups],
+  "auth.oidc.roles": ["Which groups make whom, looked at at each sign-in.", "all who come are members"],
+  "auth.oidc.roles.administrator": ["One of these groups makes an administrator.", "none"],
+  "auth.oidc.roles.member": ["One of these is needed to come in.", "all who come are members"],
+  "auth.oidc.domains": ["Mail domains people must come from, with a verified address.", "any"],
+  "auth.oidc.provision": ["Who comes for the first time gets an account.", true],
+  "auth.oidc.linkByEmail": [
+    "Who comes for the first time gets the account that is called as their verified mail address.",
+    false,
+  ],
+  "auth.oidc.button": ["What the button of the sign-in page says."],
+  "auth.oidc.session": ["So long a sign-in holds; then the provider is asked again.", d(oidc.sessionMs)],
   mail: ["How mail is sent."],
   "mail.smtp": ["The server: smtp://USER:PASSWORD@HOST."],
   "mail.from": ["The sender.", DEFAULTS.mailFrom],

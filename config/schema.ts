@@ -213,9 +213,28 @@ const notify = z
   })
   .partial();
 
+const oidc = z.strictObject({
+  issuer: text("the provider's https:// address"),
+  clientId: text("the client's id"),
+  clientSecret: secretLeaf(SECRET).optional(),
+  url: text("the https:// address browsers reach Owl at").optional(),
+  scopes: z.array(text("a scope")).optional(),
+  groups: text("a claim's name").optional(),
+  roles: z
+    .strictObject({ administrator: z.array(text("a group")), member: z.array(text("a group")) })
+    .partial()
+    .optional(),
+  domains: z.array(domain).min(1).optional(),
+  provision: flag.optional(),
+  linkByEmail: flag.optional(),
+  button: text("a few words").optional(),
+  session: duration.optional(),
+});
+
 export const owlYaml = z
   .strictObject({
     proxy,
+    auth: z.strictObject({ local: flag, oidc }).partial(),
     backup,
     notify,
     database: z.strictObject({ url: secretLeaf(`a postgres:// URL (${SECRET})`) }),

@@ -1,6 +1,8 @@
 // The configuration as it may be shown (`owlctl config show`, GET /v1/config): every secret is "***".
 
-import type { AppConfig, Config, ModelConfig, NotifyConfig, ServiceConfig } from "./config.ts";
+import type { AuthConfig } from "./auth-config.ts";
+import type { AppConfig, Config, ModelConfig, ServiceConfig } from "./config.ts";
+import type { NotifyConfig } from "./notify-config.ts";
 import { isSecretName, maskUrl } from "./secrets.ts";
 
 const HIDDEN = "***";
@@ -46,9 +48,15 @@ function shownApp(app: AppConfig): Record<string, unknown> {
     dataSources: Object.fromEntries(
       Object.entries(app.dataSources).map(([name, { url }]) => [name, { url: maskUrl(url) }]),
     ),
+    ...(app.auth === undefined ? {} : { auth: shownAuth(app.auth) }),
     mail: app.mail === null ? null : { ...app.mail, smtp: maskUrl(app.mail.smtp) },
   };
 }
+
+const shownAuth = ({ local, oidc }: AuthConfig) => ({
+  local,
+  oidc: oidc === null ? null : { ...oidc, clientSecret: hidden(oidc.clientSecret) },
+});
 
 const shownModel = (model: ModelConfig) => ({
   ...model,

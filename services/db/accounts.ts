@@ -13,6 +13,9 @@ export interface AccountRow {
   readonly disabledAt: Date | null;
 }
 
+/** An account with the identity provider it comes from, when one does. */
+type ListedAccount = AccountRow & { readonly issuer: string | null };
+
 const COLUMNS = `a.id, a.name, a.role, a.password_hash AS "passwordHash", a.initial_password AS "initialPassword",
   a.created_at AS "createdAt", a.disabled_at AS "disabledAt"`;
 
@@ -22,9 +25,10 @@ export async function findAccount(sql: Sql, name: string): Promise<AccountRow | 
   return rows[0] ?? null;
 }
 
-export async function listAccounts(sql: Sql): Promise<readonly AccountRow[]> {
-  const { rows } = await sql.query<AccountRow>(
-    `SELECT ${COLUMNS} FROM owl.account a WHERE a.deleted_at IS NULL ORDER BY name`,
+export async function listAccounts(sql: Sql): Promise<readonly ListedAccount[]> {
+  const { rows } = await sql.query<ListedAccount>(
+    `SELECT ${COLUMNS}, (SELECT min(i.issuer) FROM owl.identity i WHERE i.account_id = a.id) AS issuer
+       FROM owl.account a WHERE a.deleted_at IS NULL ORDER BY name`,
   );
   return rows;
 }
@@ -79,7 +83,8 @@ export async function setDisabled(sql: Sql, name: string, disabled: boolean): Pr
  */
 export async function markAccountDeleted(sql: Sql, id: string): Promise<boolean> {
   const { rowCount } = await sql.query(
-    `WITH signed_out AS (DELETE FROM owl.session WHERE account_id = $1)
+    `WITH signed_out AS (DELETE FROM owl.session WHERE account_id = $1),
+          unlinked AS (DELETE FROM owl.identity WHERE account_id = $1)
      UPDATE owl.account SET deleted_at = clock_timestamp(), disabled_at = coalesce(disabled_at, clock_timestamp()),
             name = 'deleted-' || id, password_hash = ''
       WHERE id = $1 AND deleted_at IS NULL`,
@@ -143,10 +148,20 @@ export async function isDeviceOf(sql: Sql, idHash: Buffer, accountId: string): P
   return rowCount === 1;
 }
 
-/** The account of a living session; `due`: it was last extended more than an hour ago. */
-export async function findSession(sql: Sql, idHash: Buffer): Promise<(AccountRow & { due: boolean }) | null> {
-  const { rows } = await sql.query<AccountRow & { due: boolean }>(
-    `SELECT ${COLUMNS}, s.seen_at < statement_timestamp() - interval '1 hour' AS due
+type SessionRow = AccountRow & {
+  /** It was last extended more than an hour ago; one that an identity provider opened never is. */
+  readonly due: boolean;
+  readonly byProvider: boolean;
+  /** Opened within the last quarter of an hour. */
+  readonly isFresh: boolean;
+};
+
+/** The account of a living session. */
+export async function findSession(sql: Sql, idHash: Buffer): Promise<SessionRow | null> {
+  const { rows } = await sql.query<SessionRow>(
+    `SELECT ${COLUMNS}, s.issuer IS NOT NULL AS "byProvider",
+            s.issuer IS NULL AND s.seen_at < statement_timestamp() - interval '1 hour' AS due,
+            s.created_at > statement_timestamp() - interval '15 minutes' AS "isFresh"
        FROM owl.session s JOIN owl.account a ON a.id = s.account_id
       WHERE s.id_hash = $1 AND s.expires_at > statement_timestamp() AND a.disabled_at IS NULL`,
     [idHash],

@@ -39,7 +39,7 @@ export async function identifyByToken(deps: WebDeps, request: FastifyRequest): P
   if (scope === null) throw failure("token.scope#closed");
   if (!scopes.includes(scope)) throw failure("token.scope", { scope }, { data: { scope } });
   if (found.due) await noteTokenUse(deps.db, found.tokenId);
-  request.account = { id, name, role, initialPassword };
+  request.account = { id, name, role, initialPassword, session: null };
   request.token = { prefix, scopes };
   return true;
 }

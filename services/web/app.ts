@@ -4,6 +4,8 @@
 import cookie from "@fastify/cookie";
 import helmet from "@fastify/helmet";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
+import type { AuthConfig } from "../../config/auth-config.ts";
+import type { SignInWays } from "../core/sign-in.ts";
 import { failure } from "../core/wire/errors.ts";
 import { readJson } from "../core/wire/json.ts";
 import type { Routes, WebDeps } from "./deps.ts";
@@ -32,6 +34,7 @@ import { internalScheduleRoutes } from "./routes/internal-schedules.ts";
 import { playbookRunRoutes } from "./routes/playbook-runs.ts";
 import { playbookRoutes } from "./routes/playbooks.ts";
 import { promptRoutes } from "./routes/prompts.ts";
+import { providerRoutes } from "./routes/provider.ts";
 import { scheduleRoutes } from "./routes/schedules.ts";
 import { schemaAnalysisRoutes } from "./routes/schema-analyses.ts";
 import { secondFactorRoutes } from "./routes/second-factor.ts";
@@ -47,6 +50,7 @@ const ROUTES: readonly Routes[] = [
   healthRoutes,
   internalRoutes,
   sessionRoutes,
+  providerRoutes,
   accountRoutes,
   accountTokenRoutes,
   secondFactorRoutes,
@@ -83,6 +87,10 @@ function requestIdOf(header: string | string[] | undefined): string | null {
 function neverAsked(): never {
   throw new Error("The compilers of requests and answers are set for the whole application.");
 }
+
+/** What the sign-in page offers beside a name and a password. */
+const signInWays = (auth: AuthConfig | undefined): SignInWays | null =>
+  auth?.oidc ? { local: auth.local, button: auth.oidc.button } : null;
 
 /** Builds the application; the caller listens and closes. */
 export async function createApp(deps: WebDeps): Promise<FastifyInstance> {
@@ -159,7 +167,7 @@ export async function createApp(deps: WebDeps): Promise<FastifyInstance> {
     done();
   });
   await app.register(async (scope) => {
-    servePages(scope, { language: deps.config.language });
+    servePages(scope, { language: deps.config.language, signIn: signInWays(deps.config.auth) });
     for (const routes of ROUTES) routes(scope, deps);
     scope.get("/api/openapi.json", { config: { access: "public" }, schema: { hide: true } }, document);
   });

@@ -36,6 +36,11 @@ export const changeSubjects = (accountId: string): readonly Subject[] => [{ name
 /** Codes of a second factor, whoever knows the password. */
 export const codeSubjects = (accountId: string): readonly Subject[] => [{ name: `code:${accountId}`, most: 10 }];
 
+/** Sign-ins that the identity provider sent back and that came to nothing. */
+export const providerSubjects = (address: string | undefined): readonly Subject[] => [
+  { name: `provider:${address === undefined ? "here" : networkOf(address)}`, most: 50 },
+];
+
 /** An IPv6 host has a whole /64 to choose addresses from. */
 function networkOf(address: string): string {
   if (!address.includes(":") || address.includes(".")) return address;

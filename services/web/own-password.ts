@@ -6,8 +6,15 @@ import type { WebDeps } from "./deps.ts";
 import { beginTry, changeSubjects, endTry } from "./login-throttle.ts";
 import type { Account } from "./sessions.ts";
 
-/** Throws `session.wrong` (401) for another one, `session.tooMany` after too many of them. */
-export async function checkOwnPassword(deps: WebDeps, account: Account, password: string): Promise<void> {
+/**
+ * Who has no password here, since an identity provider vouches, has signed in just now instead. Throws `session.wrong` (401) for another one, `session.tooMany` after too many
+ * of them, `session.stale` (403).
+ */
+export async function checkOwnPassword(deps: WebDeps, account: Account, password = ""): Promise<void> {
+  if (account.session?.hasPassword === false) {
+    if (account.session.isFresh) return;
+    throw failure("session.stale");
+  }
   const subjects = changeSubjects(account.id);
   await beginTry(deps.db, subjects);
   const found = await findAccount(deps.db, account.name);

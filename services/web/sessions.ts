@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Role } from "../core/approval.ts";
 import { failure } from "../core/wire/errors.ts";
 import { deleteSession, extendSession, findSession, insertSession, keepDevice } from "../db/accounts.ts";
+import { insertProviderSession } from "../db/identities.ts";
 import type { Sql } from "../db/pool.ts";
 import type { WebDeps } from "./deps.ts";
 
@@ -20,6 +21,8 @@ export interface Account {
   readonly name: string;
   readonly role: Role;
   readonly initialPassword: boolean;
+  /** How the session that asks was opened; null: an API token asks. */
+  readonly session: { readonly byProvider: boolean; readonly isFresh: boolean; readonly hasPassword: boolean } | null;
 }
 
 declare module "fastify" {
@@ -52,6 +55,16 @@ export async function openSession(
   const session = { idHash: hashSessionId(id), accountId: account.id, passwordHash: account.passwordHash };
   if (!(await insertSession(sql, { ...session, lifeMs: SESSION_MS }))) return null;
   return (reply) => setCookie(deps, reply, { name: SESSION_COOKIE, value: id, path: "/", lifeMs: SESSION_MS });
+}
+
+/** Opens a session for whom the identity provider vouches; null when the account is disabled. */
+export async function openProviderSession(
+  deps: WebDeps,
+  wanted: Omit<Parameters<typeof insertProviderSession>[1], "idHash">,
+): Promise<((reply: FastifyReply) => void) | null> {
+  const value = randomBytes(32).toString("base64url");
+  if (!(await insertProviderSession(deps.db, { ...wanted, idHash: hashSessionId(value) }))) return null;
+  return (reply) => setCookie(deps, reply, { name: SESSION_COOKIE, value, path: "/", lifeMs: wanted.lifeMs });
 }
 
 function setCookie(
@@ -102,7 +115,10 @@ export async function identify(deps: WebDeps, request: FastifyRequest, reply: Fa
   const idHash = hashSessionId(id);
   const found = await findSession(deps.db, idHash);
   if (!found) return;
-  request.account = { id: found.id, name: found.name, role: found.role, initialPassword: found.initialPassword };
+  const { id: accountId, name, role, byProvider, isFresh } = found;
+  const session = { byProvider, isFresh, hasPassword: found.passwordHash !== "" };
+  // Who comes from the identity provider does not use the password that waits to be changed.
+  request.account = { id: accountId, name, role, initialPassword: found.initialPassword && !byProvider, session };
   if (found.due) {
     await extendSession(deps.db, idHash, SESSION_MS);
     setCookie(deps, reply, { name: SESSION_COOKIE, value: id, path: "/", lifeMs: SESSION_MS });

@@ -5,8 +5,8 @@
 //
 // Invariants: at most MOST matters; at most one message a minute and HOURLY an hour by each channel, each with all there is.
 
-import type { QuietHours } from "../../config/config.ts";
 import type { NoticeKind } from "../../config/notice-kinds.ts";
+import type { QuietHours } from "../../config/notify-config.ts";
 import type { WallMs } from "../../config/time.ts";
 import type { Matter } from "./matters.ts";
 

@@ -77,11 +77,11 @@ export interface PreflightFacts {
     readonly error: string | null;
   }[];
   readonly endpoints: readonly {
-    readonly name: "model" | "transcriber";
+    readonly name: "model" | "transcriber" | "sign-in";
     readonly what: string;
     /** HTTP status; null when nothing answered. 0: a program that is there. */
     readonly status: number | null;
-    /** What the system said; null: nothing within the bound, or a program that is not in PATH. */
+    /** What the system said, or what is wrong with an answer; null: nothing within the bound, or a program not in PATH. */
     readonly error: string | null;
   }[];
 }
@@ -371,6 +371,7 @@ function endpoints({ endpoints }: PreflightFacts, t: PreflightText): PreflightLi
     const why = t.endpoints.why[name];
     const silence = isUrl ? t.endpoints.late(ENDPOINT_BOUND_MS) : t.endpoints.notInPath;
     if (status === null) return line(name, "WARN", t.endpoints.silent(what, error ?? silence), why, command);
+    if (error !== null) return line(name, "WARN", t.endpoints.unfit(what, error), why, command);
     if (status === 0) return line(name, "OK", t.endpoints.program(what), why, command);
     const refused = status === 401 || status === 403;
     const bad = refused || status >= 500;

@@ -1,4 +1,4 @@
-// Do the model and the transcriber answer: one GET each, bounded; a command is looked for, never run.
+// Do the model, the transcriber and the identity provider answer: one GET each, bounded; a command is looked for, never run.
 
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { type Config, modelsOf } from "../../config/config.ts";
 import { asError } from "../../config/errors.ts";
 import type { Clock } from "../../config/time.ts";
+import { issuerProblem } from "../core/issuer.ts";
 import { ENDPOINT_BOUND_MS, type PreflightFacts } from "../core/preflight.ts";
 
 type EndpointFact = PreflightFacts["endpoints"][number];
@@ -20,25 +21,48 @@ export async function endpointFacts(config: Config, path: string, clock: Clock):
   const { engine, command, baseUrl, apiKey } = app.transcription;
   if (engine === "openai" && baseUrl !== null) asked.push(askModels("transcriber", baseUrl, apiKey, clock));
   if (engine === "command" && command?.[0] !== undefined) asked.push(findCommand(command[0], path));
+  if (app.auth?.oidc) asked.push(askIssuer(app.auth.oidc.issuer, clock));
   return Promise.all(asked);
 }
 
-async function askModels(
+function askModels(
   name: EndpointFact["name"],
   baseUrl: string,
   apiKey: string | null,
   clock: Clock,
 ): Promise<EndpointFact> {
   const url = `${baseUrl.replace(/\/{1,9}$/, "")}/models`;
-  // A URL may carry a password of its own: it is asked with it and shown without.
-  const what = url.replace(/\/\/[^/@]*@/, "//");
-  const bound = new AbortController();
-  const cancel = clock.after(ENDPOINT_BOUND_MS, () => bound.abort());
-  try {
-    const headers: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
-    const answer = await fetch(url, { signal: bound.signal, headers, redirect: "manual" });
+  const headers: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
+  return ask(name, { url, headers, clock }, async (answer) => {
     await answer.body?.cancel();
-    return { name, what, status: answer.status, error: null };
+    return null;
+  });
+}
+
+/** What an identity provider says of itself must fit what owl.yaml says of it. */
+function askIssuer(issuer: string, clock: Clock): Promise<EndpointFact> {
+  const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
+  return ask("sign-in", { url, headers: {}, clock }, async (answer) => {
+    if (answer.status !== 200) {
+      await answer.body?.cancel();
+      return `status ${answer.status}`;
+    }
+    return issuerProblem(issuer, await answer.text());
+  });
+}
+
+async function ask(
+  name: EndpointFact["name"],
+  place: { readonly url: string; readonly headers: Readonly<Record<string, string>>; readonly clock: Clock },
+  problemOf: (answer: Response) => Promise<string | null>,
+): Promise<EndpointFact> {
+  // A URL may carry a password of its own: it is asked with it and shown without.
+  const what = place.url.replace(/\/\/[^/@]*@/, "//");
+  const bound = new AbortController();
+  const cancel = place.clock.after(ENDPOINT_BOUND_MS, () => bound.abort());
+  try {
+    const answer = await fetch(place.url, { signal: bound.signal, headers: place.headers, redirect: "manual" });
+    return { name, what, status: answer.status, error: await problemOf(answer) };
   } catch (error) {
     if (bound.signal.aborted) return { name, what, status: null, error: null };
     const cause = asError(error).cause;

@@ -56,6 +56,18 @@ const ERRORS = {
   "session.code#wrong": row(401, "The code is wrong, or was taken already.", "Wait for the next one."),
   "session.tooMany": row(429, "Too many failed tries.", "Wait a quarter of an hour, then try again."),
   "session.busy": row(503, "Too many passwords are being checked at the moment.", "Try again in a moment."),
+  "session.local": row(
+    403,
+    "Passwords are the administrators' way in alone here.",
+    "Sign in through the identity provider.",
+  ),
+  "session.stale": row(
+    403,
+    "Your account has no password here, so this is open for a quarter of an hour after signing in.",
+    "Sign out, sign in again and come back.",
+  ),
+  "provider.token": row(400, "This is no logout token of the identity provider for this installation."),
+  "provider.away": row(503, "The identity provider does not answer.", "Try again in a moment."),
   "password.initial": row(
     403,
     "The first password must be changed before anything else.",

@@ -13,6 +13,8 @@ export const session = z.object({
   name: text,
   role,
   initialPassword: z.boolean().describe("True until the account's first password was changed."),
+  byProvider: z.boolean().describe("Signed in through the identity provider."),
+  hasPassword: z.boolean(),
   language: z.enum(["ko", "en"]),
   models: list(text).describe("Names of the models to choose from, the usual one first."),
 });
@@ -54,6 +56,7 @@ const user = z.object({
   role,
   disabled: z.boolean(),
   initialPassword: z.boolean(),
+  provider: text.nullable().describe("The identity provider the account comes from."),
   createdAt: instant,
   usage: held,
 });

@@ -27,7 +27,7 @@ export const newToken = z
     name: text.trim().min(1).max(64),
     scopes: z.array(z.enum(TOKEN_SCOPES)).min(1).max(TOKEN_SCOPES.length),
     expiresInDays: z.int().min(1).max(LONGEST_TOKEN_DAYS),
-    password: text.min(1).max(1_000).describe("The account's present one."),
+    password: text.min(1).max(1_000).optional().describe("The account's present one; none where it has none."),
   })
   .meta({
     examples: [{ name: "nightly", scopes: ["chat:write"], expiresInDays: 90, password: "correct horse battery" }],

@@ -22,7 +22,12 @@ const HELD = [
   "attachments",
 ] as const;
 
-export function AccountDialog({ onClose }: { readonly onClose: () => void }): VNode {
+interface AccountDialogProps {
+  readonly hasPassword: boolean;
+  readonly onClose: () => void;
+}
+
+export function AccountDialog({ hasPassword, onClose }: AccountDialogProps): VNode {
   const { value, failed } = useResource<OwnUsage>("/api/account/usage", { pollMs: 10_000 });
   const shown = (kind: (typeof HELD)[number], held: number): string =>
     kind.endsWith("Bytes") ? sizeText(held) : String(held);
@@ -70,7 +75,8 @@ export function AccountDialog({ onClose }: { readonly onClose: () => void }): VN
           {t("usage.download")}
         </a>
       </p>
-      <Lazy id={null} load={() => import("./second-factor.tsx")} />
+      {/* Whom an identity provider vouches for has the second factor there. */}
+      {hasPassword && <Lazy id={null} load={() => import("./second-factor.tsx")} />}
       <Lazy id={null} load={() => import("./account-tokens.tsx")} />
     </Dialog>
   );

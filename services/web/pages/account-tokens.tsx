@@ -4,6 +4,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { TOKEN_SCOPES, type TokenScope } from "../../core/token-scopes.ts";
 import type { Token, TokenMade, Tokens } from "../../core/wire/token.ts";
+import { session } from "./account.ts";
 import { call } from "./api.ts";
 import { CopyButton } from "./parts/copy-button.tsx";
 import { Confirm } from "./parts/dialog.tsx";
@@ -11,6 +12,7 @@ import { Failure } from "./parts/failure.tsx";
 import { useNow } from "./parts/now.ts";
 import { useResource } from "./resource.ts";
 import { useAct } from "./sign-in.tsx";
+import { useStore } from "./store.ts";
 import { momentText, t } from "./text/text.ts";
 
 const DAYS = [30, 90, 365] as const;
@@ -106,12 +108,14 @@ function NewToken({
   const [scopes, setScopes] = useState<readonly TokenScope[]>([]);
   const [days, setDays] = useState(90);
   const [password, setPassword] = useState("");
+  const who = useStore(session);
+  const hasPassword = who.state !== "signedIn" || who.account.hasPassword;
   const act = useAct();
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        const body = { name: name.trim(), scopes, expiresInDays: days, password };
+        const body = { name: name.trim(), scopes, expiresInDays: days, ...(hasPassword ? { password } : {}) };
         act.run(async () => onMade(await call<TokenMade>("/api/account/tokens", { method: "POST", body })));
       }}
     >
@@ -150,16 +154,18 @@ function NewToken({
           ))}
         </select>
       </label>
-      <label>
-        {t("tokens.password")}
-        <input
-          type="password"
-          required
-          autocomplete="current-password"
-          value={password}
-          onInput={(event) => setPassword(event.currentTarget.value)}
-        />
-      </label>
+      {hasPassword && (
+        <label>
+          {t("tokens.password")}
+          <input
+            type="password"
+            required
+            autocomplete="current-password"
+            value={password}
+            onInput={(event) => setPassword(event.currentTarget.value)}
+          />
+        </label>
+      )}
       {act.failed && <Failure text={act.failed} />}
       <footer>
         <button type="button" onClick={onClose}>

@@ -1,5 +1,6 @@
 // Who is signed in here. Invariant: a 401 anywhere shows the sign-in page once; what was typed stays as a draft.
 
+import type { ProviderEnd } from "../../core/wire/provider.ts";
 import type { Session as Account } from "../../core/wire/session.ts";
 import { ApiError, call, whenSignedOut } from "./api.ts";
 import { startLive, stopLive } from "./events/live.ts";
@@ -35,10 +36,15 @@ export async function signIn(name: string, password: string, code?: string): Pro
 }
 
 export async function signOut(): Promise<void> {
-  await call("/api/session", { method: "DELETE" }).catch(() => undefined);
+  const now = session.get();
+  const isProviders = now.state === "signedIn" && now.account.byProvider;
+  const ended = await (isProviders
+    ? call<ProviderEnd>("/api/session/provider/end", { method: "POST" })
+    : call<null>("/api/session", { method: "DELETE" })
+  ).catch(() => null);
   stopLive();
   // Everything of the last user leaves the memory with the page.
-  location.assign("/");
+  location.assign(ended?.url ?? "/");
 }
 
 export async function changePassword(password: string, newPassword: string): Promise<void> {

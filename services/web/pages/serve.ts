@@ -2,11 +2,13 @@
 // Invariants: no path of the client reaches the disk (names are matched, then looked up); no inline script or style;
 // files of earlier builds, here and in the releases kept beside this one, are still served to tabs opened before.
 
+import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Language } from "../../../config/language.ts";
+import type { SignInWays } from "../../core/sign-in.ts";
 import { BUILD_HEADER } from "./build-header.ts";
 import { type BuildManifest, buildId, readManifest } from "./manifest.ts";
 
@@ -43,6 +45,8 @@ const PAGES = [
 
 interface PagesOptions {
   readonly language: Language;
+  /** What the sign-in page offers; none: a name and a password. */
+  readonly signIn?: SignInWays | null;
   /** Where the pages were built; default `.build/pages` of this checkout or release. */
   readonly dir?: string;
 }
@@ -56,6 +60,9 @@ interface Built {
 /** Adds the pages' routes to `app`. A missing build answers 503 with the command that makes it. */
 export function servePages(app: FastifyInstance, options: PagesOptions): void {
   const dir = options.dir ?? join(ROOT, ".build/pages");
+  const ways = !options.signIn
+    ? ""
+    : `-${createHash("sha256").update(JSON.stringify(options.signIn)).digest("hex").slice(0, 8)}`;
   let built: Built | null = null;
   const files = new Map<string, Buffer>();
 
@@ -68,7 +75,7 @@ export function servePages(app: FastifyInstance, options: PagesOptions): void {
     if (built && built.changedAtMs === changedAtMs) return built;
     const manifest = await readManifest(dir);
     if (!manifest) return built;
-    built = { manifest, shell: shellOf(manifest, options.language), changedAtMs };
+    built = { manifest, shell: shellOf(manifest, options), changedAtMs };
     return built;
   }
 
@@ -94,7 +101,7 @@ export function servePages(app: FastifyInstance, options: PagesOptions): void {
         .type("text/plain; charset=utf-8")
         .send("The pages are not built yet. Build them: node services/web/pages/build.ts\n");
     }
-    const tag = `"${buildId(found.manifest)}"`;
+    const tag = `"${buildId(found.manifest)}${ways}"`;
     reply.header("etag", tag).type("text/html; charset=utf-8");
     if (request.headers["if-none-match"] === tag) return reply.code(304).send();
     return reply.send(found.shell);
@@ -142,7 +149,9 @@ async function siblingBuilds(): Promise<readonly string[]> {
 
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#2f5d50"/><g fill="none" stroke="#f6f3ea" stroke-width="2.4"><circle cx="10.5" cy="14" r="5"/><circle cx="21.5" cy="14" r="5"/></g><circle cx="10.5" cy="14" r="1.8" fill="#f6f3ea"/><circle cx="21.5" cy="14" r="1.8" fill="#f6f3ea"/><path d="M14 19.5h4l-2 4z" fill="#e9b44c"/></svg>`;
 
-function shellOf(manifest: BuildManifest, language: Language): string {
+const escaped = (text: string): string => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+
+function shellOf(manifest: BuildManifest, { language, signIn }: PagesOptions): string {
   const preloads = manifest.first
     .filter((name) => name !== manifest.entry)
     .map((name) => `<link rel="modulepreload" href="/assets/${name}">`)
@@ -155,7 +164,7 @@ function shellOf(manifest: BuildManifest, language: Language): string {
 <meta name="color-scheme" content="light dark">
 <meta name="owl-build" content="${buildId(manifest)}">
 <meta name="owl-worker" content="/assets/${manifest.worker}">
-<title>Owl</title>
+${!signIn ? "" : `<meta name="owl-sign-in" content="${escaped(JSON.stringify(signIn))}">\n`}<title>Owl</title>
 <link rel="icon" href="/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/assets/${manifest.style}">
 ${preloads}<script type="module" src="/assets/${manifest.entry}"></script>

@@ -134,14 +134,16 @@ function AccountMenu({ account, onHelp }: { readonly account: Account; readonly 
         <button type="button" onClick={() => setUsage(true)}>
           {t("usage.title")}
         </button>
-        <button type="button" onClick={() => setPassword(true)}>
-          {t("password.title")}
-        </button>
+        {account.hasPassword && (
+          <button type="button" onClick={() => setPassword(true)}>
+            {t("password.title")}
+          </button>
+        )}
         <button type="button" onClick={() => void signOut()}>
           {t("signOut")}
         </button>
       </Menu>
-      {usage && <AccountDialog onClose={() => setUsage(false)} />}
+      {usage && <AccountDialog hasPassword={account.hasPassword} onClose={() => setUsage(false)} />}
       {password && (
         <Dialog title={t("password.title")} onClose={() => setPassword(false)}>
           <PasswordForm onDone={() => setPassword(false)} />

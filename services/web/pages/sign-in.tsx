@@ -5,6 +5,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { changePassword, signIn } from "./account.ts";
 import { ApiError } from "./api.ts";
 import { Failure, failureText } from "./parts/failure.tsx";
+import { Lazy } from "./parts/lazy.tsx";
+import { signInWays } from "./sign-in-ways.ts";
 import { chooseLanguage, t, useLanguage } from "./text/text.ts";
 
 function Card({ title, children }: { readonly title: string; readonly children: ComponentChildren }): VNode {
@@ -68,6 +70,8 @@ export function SignIn({ expired }: { readonly expired: boolean }): VNode {
   const [password, setPassword] = useState("");
   /** null: none was asked for. */
   const [code, setCode] = useState<string | null>(null);
+  const [ways] = useState(signInWays);
+  const [hasForm, setHasForm] = useState(ways?.local ?? true);
   const act = useAct();
   const enter = async (): Promise<void> => {
     try {
@@ -80,7 +84,14 @@ export function SignIn({ expired }: { readonly expired: boolean }): VNode {
   return (
     <Card title={t("signIn.title")}>
       {expired && <p class="note">{t("signIn.expired")}</p>}
+      {ways && <Lazy id={null} load={() => import("./provider-sign-in.tsx")} />}
+      {!hasForm && (
+        <button type="button" class="link" onClick={() => setHasForm(true)}>
+          {t("signIn.admin")}
+        </button>
+      )}
       <form
+        hidden={!hasForm}
         onSubmit={(event) => {
           event.preventDefault();
           act.run(enter);

@@ -29,6 +29,7 @@ export const adminUserRoutes: Routes = (app, deps) => {
           role: account.role,
           disabled: account.disabledAt !== null,
           initialPassword: account.initialPassword,
+          provider: account.issuer,
           createdAt: account.createdAt,
           usage: usage.get(account.id) ?? NOTHING_HELD,
         })),

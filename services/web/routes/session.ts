@@ -25,10 +25,12 @@ import {
 const tags = ["session"];
 
 export const sessionRoutes: Routes = (app, deps) => {
-  const sessionJson = ({ name, role, initialPassword }: Omit<Account, "id">) => ({
+  const sessionJson = ({ name, role, initialPassword, session }: Omit<Account, "id">) => ({
     name,
     role,
     initialPassword,
+    byProvider: session?.byProvider ?? false,
+    hasPassword: session?.hasPassword ?? true,
     language: deps.config.language,
     models: modelsOf(deps.config).map((model) => model.name),
   });
@@ -61,6 +63,8 @@ export const sessionRoutes: Routes = (app, deps) => {
       });
       await beginTry(deps.db, subjects);
       const right = await deps.passwords.isRight(request.body.password, account?.passwordHash ?? DECOY_HASH);
+      if (account && right && account.role !== "administrator" && deps.config.auth?.local === false)
+        throw failure("session.local");
       if (account && right && !account.disabledAt)
         await checkSecondFactor(deps, account.id, request.body.code).catch(async (error: unknown) => {
           if (request.body.code === undefined) await withdrawTry(deps.db, subjects);
@@ -77,7 +81,7 @@ export const sessionRoutes: Routes = (app, deps) => {
       setSession(reply);
       await rememberDevice(deps, request, reply, account.id);
       await recordAudit(deps.db, { ...entry, action: "session.opened" });
-      return sessionJson(account);
+      return sessionJson({ ...account, session: null });
     },
   );
 

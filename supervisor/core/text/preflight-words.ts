@@ -307,10 +307,12 @@ export const preflightWords = {
     why: {
       model: ["Chat turns are answered by it.", "채팅 턴에 답하는 곳입니다."],
       transcriber: ["Recordings are transcribed by it.", "녹음을 글로 옮기는 곳입니다."],
+      "sign-in": ["People sign in through it (auth.oidc).", "사람들이 이곳을 거쳐 로그인합니다(auth.oidc)."],
     },
     late: (boundMs: number) => [`no answer within ${boundMs} ms`, `${boundMs} ms 안에 답이 없음`],
     notInPath: ["not found in PATH", "PATH에 없음"],
     silent: (what: string, error: string) => [`${what} does not answer: ${error}`, `${what} 응답 없음: ${error}`],
+    unfit: (what: string, error: string) => [`${what} cannot be used: ${error}`, `${what} 쓸 수 없음: ${error}`],
     program: (what: string) => [`${what} is there`, `${what} 있음`],
     answers: (what: string, status: number, refused: boolean) => [
       `${what} answers ${status}${refused ? ": the key is refused" : ""}`,

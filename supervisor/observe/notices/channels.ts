@@ -1,8 +1,8 @@
 // The ways out: mail by SMTP, a POST of JSON. Invariants: each ends within TIMEOUT_MS; why it failed is told by a code
 // alone, for what a server or a library says may hold the very address that is a secret.
 
-import type { NotifyConfig } from "../../../config/config.ts";
 import { asError } from "../../../config/errors.ts";
+import type { NotifyConfig } from "../../../config/notify-config.ts";
 import type { Clock } from "../../../config/time.ts";
 import { CHANNELS, type Channel } from "../../core/notices.ts";
 

@@ -12,6 +12,7 @@ import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
 import { useResource } from "../resource.ts";
 import { useAct } from "../sign-in.tsx";
+import { say } from "../text/provider-words.ts";
 import { momentText, t } from "../text/text.ts";
 
 type Asked = { readonly act: "reset" | "disable" | "delete"; readonly user: User };
@@ -66,7 +67,15 @@ export function UsersView(): VNode {
           <tbody>
             {value.items.map((user) => (
               <tr key={user.name}>
-                <td>{user.name}</td>
+                <td>
+                  {user.name}
+                  {user.provider && (
+                    <>
+                      <br />
+                      <small>{say("provider.from", { host: URL.parse(user.provider)?.host ?? user.provider })}</small>
+                    </>
+                  )}
+                </td>
                 <td>{t(`role.${user.role}`)}</td>
                 <td>
                   {user.disabled ? t("users.disabled") : user.initialPassword ? t("users.initial") : t("users.active")}

@@ -32,6 +32,8 @@ export function failureText(error: unknown): string {
   if (error.code === "session.wrong") return t("signIn.wrong");
   if (error.code === "session.code" || error.code === "factor.wrong") return t("factor.wrong");
   if (error.code === "session.tooMany") return t("signIn.tooMany");
+  if (error.code === "session.local") return t("signIn.local");
+  if (error.code === "session.stale") return t("signIn.stale");
   if (error.code === "password.weak") return t("password.weak");
   const limitText = LIMIT_TEXTS[error.code];
   if (limitText) return limitText(Number(error.data.limit));

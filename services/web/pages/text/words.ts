@@ -114,6 +114,12 @@ export const words = {
     `${limit} of your searches are under way. Wait until one has ended.`,
     `검색 ${limit}개가 진행 중입니다. 하나가 끝난 뒤 다시 시도해주세요.`,
   ],
+  "signIn.admin": ["Administrator: with a password", "관리자: 비밀번호로 로그인"],
+  "signIn.local": ["Passwords are for administrators alone here.", "여기서 비밀번호는 관리자만 씁니다."],
+  "signIn.stale": [
+    "Sign out and in again: this works for a quarter of an hour after it.",
+    "다시 로그인해 주세요. 로그인한 뒤 15분 동안 할 수 있습니다.",
+  ],
   "signIn.title": ["Sign in", "로그인"],
   "signIn.name": ["Name", "이름"],
   "signIn.password": ["Password", "비밀번호"],

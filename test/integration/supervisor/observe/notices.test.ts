@@ -3,7 +3,8 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { SMTPServer } from "smtp-server";
 import { afterEach, expect, test } from "vitest";
-import type { Config, NotifyConfig } from "../../../../config/config.ts";
+import type { Config } from "../../../../config/config.ts";
+import type { NotifyConfig } from "../../../../config/notify-config.ts";
 import { en, type Sentence } from "../../../../supervisor/core/text/text.ts";
 import { createNotices } from "../../../../supervisor/observe/notices/watch.ts";
 import { listenOnLoopback } from "../../../chaos/outside/listen-on-loopback.ts";

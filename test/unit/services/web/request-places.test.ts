@@ -16,7 +16,7 @@ function appWithSlowRoute(max: number) {
   app.decorateRequest("account", null);
   app.addHook("onRequest", async (request) => {
     const name = String(request.headers.name);
-    request.account = { id: name, name, role: "member", initialPassword: false };
+    request.account = { id: name, name, role: "member", initialPassword: false, session: null };
   });
   holdPlaces(app, { clock, db: { counts: () => ({ max, total: 0, idle: 0, waiting: 0 }) } as never });
   for (const [url, isLong] of [
