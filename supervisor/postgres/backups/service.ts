@@ -122,6 +122,11 @@ export function createBackups(parts: BackupsParts): Backups {
     });
   }
 
+  function leaveNoSlot(): void {
+    const adminUrl = database.adminUrl();
+    if (adminUrl !== null) dropSlot(adminUrl).catch(ground.warned("the backup slot was not dropped"));
+  }
+
   function settle(): void {
     if (stopping) return;
     drills.start();
@@ -132,10 +137,7 @@ export function createBackups(parts: BackupsParts): Backups {
         const { sentence, next } = refused.backup.external();
         return `${sentence} ${next}`;
       });
-    if (backup === null) {
-      const adminUrl = database.adminUrl();
-      if (adminUrl !== null) dropSlot(adminUrl).catch(ground.warned("the backup slot was not dropped"));
-    }
+    if (backup === null && child === null) leaveNoSlot();
     const task = wantedTask();
     const wanted = task === null ? "" : JSON.stringify({ ...task, held: true, generation: 0 });
     if (wanted === runningFor) return;
@@ -143,7 +145,9 @@ export function createBackups(parts: BackupsParts): Backups {
     if (child !== null) {
       const before = child;
       before.once("close", () => {
-        if (runningFor === wanted && task !== null && !stopping) begin(task);
+        if (stopping || runningFor !== wanted) return;
+        if (task !== null) begin(task);
+        else if (parts.config().backup === null) leaveNoSlot();
       });
       before.stdin?.end();
     } else if (task !== null) begin(task);

@@ -34,12 +34,15 @@ export async function boundKeptLog(adminUrl: string): Promise<void> {
   });
 }
 
-/** Backups are off: the log is nobody's to wait for. */
+/** Backups are off: the log is nobody's to wait for, nor is whoever of ours still reads it. */
 export async function dropSlot(adminUrl: string): Promise<void> {
-  await asAdmin(adminUrl, (client) =>
-    client.query(
+  await asAdmin(adminUrl, async (client) => {
+    await client.query("SELECT pg_terminate_backend(active_pid, 5000) FROM pg_replication_slots WHERE slot_name = $1", [
+      SLOT,
+    ]);
+    await client.query(
       "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = $1 AND NOT active",
       [SLOT],
-    ),
-  );
+    );
+  });
 }

@@ -70,7 +70,7 @@ export const backupBench: Bench = {
         log(`without ${pair.without?.toFixed(1)}/s, with ${pair.with?.toFixed(1)}/s: ${ratio.toFixed(3)}`);
       }
       const sorted = ratios.toSorted((a, b) => a - b);
-      const median = ((sorted[PAIRS / 2 - 1] ?? 0) + (sorted[PAIRS / 2] ?? 0)) / 2;
+      const median = ((sorted[Math.ceil(PAIRS / 2) - 1] ?? 0) + (sorted[Math.floor(PAIRS / 2)] ?? 0)) / 2;
       const row: Row = {
         work: "Turns answered with backups, to without them",
         goal: ">= 0.95",

@@ -115,6 +115,17 @@ test(
     expect((await owl.status()).backup?.drill).toMatchObject({ passed: true });
 
     expect((await found(owl.status, () => "no status")).warnings).toEqual([]);
+
+    // Turned off, PostgreSQL keeps its log for nobody.
+    const yaml = readFileSync(join(owl.home, "owl.yaml"), "utf8");
+    const slots = async () => (await ask(metastoreUrl(owl.home), "SELECT slot_name FROM pg_replication_slots")).length;
+    expect(await slots()).toBe(1);
+    writeFileSync(join(owl.home, "owl.yaml"), yaml.replace(/^backup:.*$/m, ""));
+    expect(await owl.ctl("reload")).toMatchObject({ code: 0 });
+    await poll(async () => (await slots()) === 0);
+    writeFileSync(join(owl.home, "owl.yaml"), yaml);
+    expect(await owl.ctl("reload")).toMatchObject({ code: 0 });
+    await poll(async () => (await slots()) === 1);
   },
   BOUND_MS,
 );
