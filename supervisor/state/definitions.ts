@@ -172,8 +172,8 @@ export function createDefinitions(parts: DefinitionParts): Definitions {
     released: (other) => ({ text: record.inForce, releases: other, config: parts.load(record.inForce, other) }),
     releases,
     isTrying: () => record.trial !== null,
-    usedReleases: () =>
-      [releases(), record.trial?.releases ?? {}, record.before?.releases ?? {}].flatMap((one) => Object.values(one)),
+    // What was in force before is kept as long as `deploy.keep` keeps it: without it the change stays.
+    usedReleases: () => [...Object.values(releases()), ...Object.values(record.trial?.releases ?? {})],
     async clear(definition, ask) {
       try {
         return await ask();
