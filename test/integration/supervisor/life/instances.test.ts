@@ -62,7 +62,9 @@ test("a leader that goes by itself takes its group with it, and counts as stoppe
 }, 60_000);
 
 test("what escaped from the group is found by its mark and told by pid", async () => {
-  const { owld } = await begin(HEAD + service("escaper", "stays-with-escaped.ts"));
+  const { home, owld } = await begin(HEAD + service("escaper", "stays-with-escaped.ts"));
+  // Ready by its time up, it may not have started anything yet.
+  await poll(() => home.marked().length === 2);
   await owld.ask("POST", "/v1/rollouts", { kind: "restart" });
   await owld.until((status) => status.rollout === null);
   await poll(async () => (await eventTypes(owld)).includes("instance.leftOver"));
