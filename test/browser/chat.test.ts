@@ -342,12 +342,14 @@ describe("conversations", () => {
     await ask(page, "the quick brown capybara");
     await ended(page);
     await page.keyboard.press("Control+k");
+    await page.locator("[role=combobox]:focus").waitFor();
     await page.keyboard.type("recordings");
     await page.getByRole("option", { name: "Recordings", selected: true }).waitFor();
     await expectAccessible(page);
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Recordings" }).waitFor();
     await page.keyboard.press("Control+k");
+    await page.locator("[role=combobox]:focus").waitFor();
     await page.keyboard.type("capybara");
     await page.getByRole("option", { name: "capybara", selected: true }).waitFor();
     await page.keyboard.press("Enter");
