@@ -102,6 +102,7 @@ test("an answer of endless depth takes nothing else with it", async () => {
   await answered(page, "\n\nafter **it**");
   await page.reload();
   await page.locator(".answer strong", { hasText: "it" }).waitFor();
+  await page.locator(".turn").nth(2).waitFor({ state: "attached" });
   expect(await page.locator(".turn").count()).toBe(3);
   await page.close();
 });
