@@ -100,6 +100,7 @@ test("an answer of endless depth takes nothing else with it", async () => {
   await answered(page, `\n\n${"- ".repeat(900)}x`);
   await answered(page, `\n\n${"> ".repeat(3_000)}${"[".repeat(3_000)}`);
   await answered(page, "\n\nafter **it**");
+  await page.locator(".turn[data-state=answered]").nth(2).waitFor();
   await page.reload();
   await page.locator(".answer strong", { hasText: "it" }).waitFor();
   await page.locator(".turn").nth(2).waitFor({ state: "attached" });
