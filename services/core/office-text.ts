@@ -47,24 +47,31 @@ const attribute = (mark: Mark, name: string): string | null =>
 
 /** Paragraphs of a document or a slide, a line each; cells of a table's row beside one another. */
 export function paragraphsOf(xml: string): string {
-  let text = "";
-  let isSaid = false;
-  let cells = 0;
+  const said: string[] = [];
+  // What was said since the last cell or row ended: no more than that is looked at again.
+  let [row, cell, isSaid, cells] = ["", "", false, 0];
   for (const part of partsOf(xml)) {
     if (typeof part === "string") {
-      if (isSaid) text += decoded(part);
+      if (isSaid) cell += decoded(part);
       continue;
     }
     const { name, kind } = part;
     if (name === "t") isSaid = kind === "begin";
     else if (name === "tc" && kind !== "empty") cells += kind === "begin" ? 1 : -1;
-    if (name === "tab" && kind === "empty") text += "\t";
-    else if ((name === "br" || name === "cr") && kind !== "begin") text += "\n";
-    else if (name === "p" && kind === "end") text += cells > 0 ? " " : "\n";
-    else if (name === "tc" && kind === "end") text = `${text.trimEnd()}\t`;
-    else if (name === "tr" && kind === "end") text = `${text.trimEnd()}\n`;
+    if (name === "tab" && kind === "empty") cell += "\t";
+    else if ((name === "br" || name === "cr") && kind !== "begin") cell += "\n";
+    else if (name === "p" && kind === "end") cell += cells > 0 ? " " : "\n";
+    else if (name === "tc" && kind === "end") [row, cell] = [`${row}${cell.trimEnd()}\t`, ""];
+    else if (name === "tr" && kind === "end") {
+      said.push(`${row}${cell}`.trimEnd(), "\n");
+      [row, cell] = ["", ""];
+    }
   }
-  return text.replace(/\n{3,}/g, "\n\n").trim();
+  said.push(row, cell);
+  return said
+    .join("")
+    .replace(/\n{3,}/g, "\n\n")
+    .trim();
 }
 
 /** The texts that cells of a workbook refer to by number. */

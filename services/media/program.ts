@@ -47,7 +47,8 @@ export function findProgram(name: string, path = process.env.PATH ?? ""): string
 
 /**
  * Runs to the end and gives exit code and output. Throws the signal's reason when aborted, `program.notFound` when it
- * cannot be started, `program.timeout`, `program.memory`, and `program.output` for more than 8 MiB of it; the child is killed first.
+ * cannot be started, `program.timeout`, `program.memory`, and `program.output` for more than 8 MiB of it; the child is
+ * killed first.
  */
 export async function runProgram(run: ProgramRun): Promise<ProgramResult> {
   run.signal.throwIfAborted();

@@ -7,8 +7,8 @@ import { beginTry, changeSubjects, endTry } from "./login-throttle.ts";
 import type { Account } from "./sessions.ts";
 
 /**
- * Who has no password here, since an identity provider vouches, has signed in just now instead. Throws `session.wrong` (401) for another one, `session.tooMany` after too many
- * of them, `session.stale` (403).
+ * Who has no password here, since an identity provider vouches, has signed in just now instead. Throws `session.wrong`
+ * (401) for another one, `session.tooMany` after too many of them, `session.stale` (403).
  */
 export async function checkOwnPassword(deps: WebDeps, account: Account, password = ""): Promise<void> {
   if (account.session?.hasPassword === false) {

@@ -18,19 +18,25 @@ export function createWaitingLine(
   const mayRun = () => running < (typeof bounds.atOnce === "number" ? bounds.atOnce : bounds.atOnce());
 
   async function enter(): Promise<() => void> {
-    if (mayRun()) running += 1;
-    else if (line.length < bounds.inLine) await new Promise<void>((resolve) => line.push(resolve));
-    else throw refuse();
+    if (line.length >= bounds.inLine && !mayRun()) throw refuse();
+    await new Promise<void>((resolve) => {
+      line.push(resolve);
+      admit();
+    });
     let left = false;
     return () => {
       if (left) return;
       left = true;
       running -= 1;
-      for (let next = mayRun() ? line.shift() : undefined; next; next = mayRun() ? line.shift() : undefined) {
-        running += 1;
-        next();
-      }
+      admit();
     };
+  }
+
+  function admit(): void {
+    while (line.length > 0 && mayRun()) {
+      running += 1;
+      line.shift()?.();
+    }
   }
 
   return {

@@ -3,8 +3,9 @@
 // person's groups make of them is written down at each sign-in.
 
 import type { OidcConfig } from "../../../config/auth-config.ts";
+import type { Role } from "../../core/approval.ts";
 import { accountNames, type Claims, judgeClaims } from "../../core/claims.ts";
-import { insertAccount } from "../../db/accounts.ts";
+import { countAdministrators, insertAccount, lockAdministrators } from "../../db/accounts.ts";
 import { recordAudit } from "../../db/audit.ts";
 import { findLinked, linkByName, lockPerson, setRole, shutOut } from "../../db/identities.ts";
 import type { Sql } from "../../db/pool.ts";
@@ -47,12 +48,19 @@ export function admitPerson(deps: WebDeps, rules: OidcConfig, person: Person, ad
     const account = before ?? (await findLinked(sql, person));
     if (account === null || account.isDisabled) return refuse("disabled");
     const { id, name } = account;
-    if (judged.role !== null && judged.role !== account.role) {
+    if (judged.role !== null && judged.role !== account.role && (await mayTake(sql, account.role))) {
       await setRole(sql, id, judged.role);
       await recordAudit(sql, { ...entry, action: "account.role", target: name, detail: { role: judged.role } });
     }
     return { verdict: "admitted", id, name };
   });
+}
+
+/** The last administrator stays one, whatever the groups say: else nobody could undo it. */
+async function mayTake(sql: Sql, role: Role): Promise<boolean> {
+  if (role !== "administrator") return true;
+  await lockAdministrators(sql);
+  return (await countAdministrators(sql)) > 1;
 }
 
 /** The name of the account that the person has from now on; null: they get none. */
@@ -64,7 +72,7 @@ async function giveAccount(
     readonly person: Person;
     readonly names: readonly string[];
     readonly email: string | null;
-    readonly role: "administrator" | "member" | null;
+    readonly role: Role | null;
   },
 ): Promise<string | null> {
   const { person, email } = wanted;

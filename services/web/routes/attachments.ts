@@ -17,8 +17,9 @@ import { fileBody, type WireTypes } from "../wire.ts";
 const tags = ["turns"];
 const notFound = () => failure("attachment.notFound");
 
-/** Documents read at once, in this process. */
-const READS = { atOnce: 2, inLine: 20 };
+/** Documents read at once, in this process and of one account: who sends many waits behind nobody but themselves. */
+const READS = { atOnce: 2, inLine: 200 };
+const OWN_READS = { atOnce: 1, inLine: 10 };
 
 const tooLarge = (limit: number) => failure("attachment.tooLarge", { limit }, { data: { limit } });
 
@@ -60,7 +61,19 @@ async function readBody(body: Readable | null, announced: string | undefined): P
 }
 
 export const attachmentRoutes: Routes = (app, deps) => {
-  const reads = createWaitingLine(READS, () => failure("limit.requests", {}, { data: { retryAfterS: 1 } }));
+  const full = () => failure("limit.requests", {}, { data: { retryAfterS: 1 } });
+  const reads = createWaitingLine(READS, full);
+  const ownReads = new Map<string, ReturnType<typeof createWaitingLine>>();
+
+  async function inTurn<T>(accountId: string, work: () => Promise<T>): Promise<T> {
+    const own = ownReads.get(accountId) ?? createWaitingLine(OWN_READS, full);
+    ownReads.set(accountId, own);
+    try {
+      return await own.within(() => reads.within(work));
+    } finally {
+      if (own.isEmpty) ownReads.delete(accountId);
+    }
+  }
 
   app.register(async (plain) => {
     const scope = plain.withTypeProvider<WireTypes>();
@@ -88,11 +101,10 @@ export const attachmentRoutes: Routes = (app, deps) => {
         if (bytes.length === 0) throw failure("attachment.empty");
         const asked = request.query.encoding;
         const { attachedName } = await import("../attachment-text.ts");
-        const read = await (isDocument(bytes)
-          ? reads.within(() => readFile(deps, bytes, asked))
-          : readFile(deps, bytes, asked));
-        const file = { id: deps.random.uuid(), name: attachedName(request.query.name), bytes: bytes.length };
         const accountId = accountOf(request).id;
+        const work = () => readFile(deps, bytes, asked);
+        const read = await (isDocument(bytes) ? inTurn(accountId, work) : work());
+        const file = { id: deps.random.uuid(), name: attachedName(request.query.name), bytes: bytes.length };
         await deps.db.transaction(async (sql) => {
           await insertAttachment(sql, { ...file, accountId, text: read.text });
           await holdToLimits(sql, accountId, deps.config.limits, ["attachments", "storedBytes"]);

@@ -62,7 +62,7 @@ export const sessionRoutes: Routes = (app, deps) => {
         device: isKnown ? device.toString("hex") : null,
       });
       await beginTry(deps.db, subjects);
-      const right = await deps.passwords.isRight(request.body.password, account?.passwordHash ?? DECOY_HASH);
+      const right = await deps.passwords.isRight(request.body.password, account?.passwordHash || DECOY_HASH);
       if (account && right && account.role !== "administrator" && deps.config.auth?.local === false)
         throw failure("session.local");
       if (account && right && !account.disabledAt)

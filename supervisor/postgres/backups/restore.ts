@@ -135,7 +135,10 @@ export async function restore(request: RestoreRequest, deps: RestoreDeps): Promi
   return { ...restored, elapsedMs: Math.round(deps.clock.monotonicMs() - startedMs) };
 }
 
-/** Data and log of a backup into an empty home, which carries `mark` from before the first byte. Nothing is synced; answers the damage that ends the log. */
+/**
+ * Data and log of a backup into an empty home, which carries `mark` from before the first byte. Nothing is synced; answers
+ * the damage that ends the log.
+ */
 export async function layDown(
   { place, backup, chain }: Pick<Planned, "place" | "backup" | "chain">,
   paths: HomePaths,

@@ -120,6 +120,18 @@ test("an account that is there already is linked by a verified address called as
   expect((await arrive(lee)).location).toBe("/?refused=disabled");
 });
 
+test("groups take nobody away who is the last administrator", async () => {
+  const boss = { ...MINA, sub: "u-4", preferred_username: "boss", email: "boss@example.org", groups: ["admins"] };
+  expect((await (await arrive(boss)).client.call("GET", "/api/session")).body).toMatchObject({ role: "administrator" });
+  const others = "UPDATE owl.account SET disabled_at = $1 WHERE role = 'administrator' AND name <> 'boss'";
+  await services.sql.query(others, [new Date()]);
+  const last = await arrive({ ...boss, groups: ["staff"] });
+  expect((await last.client.call("GET", "/api/session")).body).toMatchObject({ name: "boss", role: "administrator" });
+  await services.sql.query(others, [null]);
+  const again = await arrive({ ...boss, groups: ["staff"] });
+  expect((await again.client.call("GET", "/api/session")).body).toMatchObject({ name: "boss", role: "member" });
+});
+
 test("the provider ends its sessions with a token of its own, and with nothing else", async () => {
   const { client } = await arrive({ ...MINA, groups: ["staff"] });
   const tell = (token: string, web = first) =>

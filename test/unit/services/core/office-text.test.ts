@@ -34,6 +34,12 @@ test("a sheet's rows are lines of CSV, with shared texts, days, and gaps where c
   ]);
 });
 
+test("a table of a hundred thousand cells has all its rows", () => {
+  const row = `<w:tr>${"<w:tc><w:p><w:t>x</w:t></w:p></w:tc>".repeat(100)}</w:tr>`;
+  const lines = paragraphsOf(`<w:tbl>${row.repeat(1_000)}</w:tbl>`).split("\n");
+  expect([lines.length, new Set(lines).size, lines[0]?.split("\t").length]).toEqual([1_000, 1, 100]);
+});
+
 test("what is no XML, or broken off, gives what there is", () => {
   expect(paragraphsOf("")).toBe("");
   expect(paragraphsOf("plain < a > b <w:t>open")).toBe("");
