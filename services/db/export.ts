@@ -37,6 +37,11 @@ const EXPORTED = {
     at: "x.created_at",
     columns: "x.id, x.name, x.text, x.shared, x.created_at",
   },
+  identities: {
+    from: "(SELECT i.*, i.account_id AS id FROM owl.identity i WHERE i.account_id = $1) x WHERE true",
+    at: "x.linked_at",
+    columns: "x.issuer, x.subject, x.linked_at",
+  },
   transcriptions: {
     from: "owl.transcription x WHERE x.account_id = $1",
     at: "x.created_at",
