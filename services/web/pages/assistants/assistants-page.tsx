@@ -5,11 +5,11 @@ import { useEffect, useState } from "preact/hooks";
 import type { Assistant, Assistants, GivenInstructions, NewAssistant } from "../../../core/wire/assistant.ts";
 import { session } from "../account.ts";
 import { call } from "../api.ts";
-import { browserRandom } from "../browser-time.ts";
 import { chooseOfNew } from "../chat/new-chat.ts";
 import { Awaited, BackTo } from "../parts/awaited.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
+import { useKeyOf } from "../parts/key-of.ts";
 import { useResource } from "../resource.ts";
 import { follow, go } from "../routes.ts";
 import { useStore } from "../store.ts";
@@ -134,12 +134,12 @@ function InstructionsForm({ title, hint, text, path }: InstructionsProps): VNode
 
 /** Saves a new one; pressed twice it is one. */
 function useSaveNew(): (body: NewAssistant) => Promise<void> {
-  const [key] = useState(() => browserRandom.uuid());
+  const keyOf = useKeyOf();
   return async (body) => {
     const made = await call<Assistant>("/api/assistants", {
       method: "POST",
       body,
-      key: `${key}-${JSON.stringify(body).length}`,
+      key: keyOf(body),
     });
     go(`/assistants/${made.id}`, "replace");
   };

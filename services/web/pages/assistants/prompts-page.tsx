@@ -4,10 +4,10 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { NewPrompt, Prompt, Prompts } from "../../../core/wire/prompt.ts";
 import { call } from "../api.ts";
-import { browserRandom } from "../browser-time.ts";
 import { placesOf } from "../core/prompt.ts";
 import { Awaited, BackTo } from "../parts/awaited.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
+import { useKeyOf } from "../parts/key-of.ts";
 import { useResource } from "../resource.ts";
 import { follow, go } from "../routes.ts";
 import { a } from "../text/assistant-words.ts";
@@ -53,7 +53,7 @@ function PromptList(): VNode {
 }
 
 function NewOne(): VNode {
-  const [key] = useState(() => browserRandom.uuid());
+  const keyOf = useKeyOf();
   return (
     <section class="page">
       <BackTo href="/prompts" name={t("nav.prompts")} />
@@ -63,7 +63,7 @@ function NewOne(): VNode {
       <Editor
         prompt={null}
         onSave={async (body) => {
-          await call("/api/prompts", { method: "POST", body, key: `${key}-${JSON.stringify(body).length}` });
+          await call("/api/prompts", { method: "POST", body, key: keyOf(body) });
           go("/prompts");
         }}
       />

@@ -9,6 +9,7 @@ import { browserRandom } from "../browser-time.ts";
 import { Awaited, BackTo, WorkList } from "../parts/awaited.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
+import { useKeyOf } from "../parts/key-of.ts";
 import { useNow } from "../parts/now.ts";
 import { useResource } from "../resource.ts";
 import { follow, go } from "../routes.ts";
@@ -64,7 +65,7 @@ function Playbooks(): VNode {
 const Back = (): VNode => <BackTo href="/playbooks" name={t("nav.playbooks")} />;
 
 function NewPlaybook(): VNode {
-  const [key] = useState(() => browserRandom.uuid());
+  const keyOf = useKeyOf();
   return (
     <section class="page">
       <Back />
@@ -77,7 +78,7 @@ function NewPlaybook(): VNode {
           const made = await call<Playbook>("/api/playbooks", {
             method: "POST",
             body,
-            key: `${key}-${JSON.stringify(body).length}`,
+            key: keyOf(body),
           });
           go(`/playbooks/${made.id}`, "replace");
         }}

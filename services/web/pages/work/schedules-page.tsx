@@ -5,10 +5,10 @@ import { useState } from "preact/hooks";
 import type { Page } from "../../../core/wire/parts.ts";
 import type { Schedule, ScheduleRun, Tick } from "../../../core/wire/schedule.ts";
 import { call } from "../api.ts";
-import { browserRandom } from "../browser-time.ts";
 import { Awaited, BackTo, WorkList } from "../parts/awaited.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Failure, failureText } from "../parts/failure.tsx";
+import { useKeyOf } from "../parts/key-of.ts";
 import { useNow } from "../parts/now.ts";
 import { useResource } from "../resource.ts";
 import { follow, go } from "../routes.ts";
@@ -77,7 +77,7 @@ function Facts({ schedule, now }: { readonly schedule: Schedule; readonly now: n
 const Back = (): VNode => <BackTo href="/schedules" name={t("nav.schedules")} />;
 
 function NewSchedule(): VNode {
-  const [key] = useState(() => browserRandom.uuid());
+  const keyOf = useKeyOf();
   return (
     <section class="page">
       <Back />
@@ -90,7 +90,7 @@ function NewSchedule(): VNode {
           const made = await call<Schedule>("/api/schedules", {
             method: "POST",
             body,
-            key: `${key}-${JSON.stringify(body).length}`,
+            key: keyOf(body),
           });
           go(`/schedules/${made.id}`, "replace");
         }}
