@@ -10,6 +10,7 @@ import { CopyButton } from "./parts/copy-button.tsx";
 import { Confirm } from "./parts/dialog.tsx";
 import { Failure } from "./parts/failure.tsx";
 import { useNow } from "./parts/now.ts";
+import { OwnPassword } from "./parts/own-password.tsx";
 import { useResource } from "./resource.ts";
 import { useAct } from "./sign-in.tsx";
 import { useStore } from "./store.ts";
@@ -154,18 +155,7 @@ function NewToken({
           ))}
         </select>
       </label>
-      {hasPassword && (
-        <label>
-          {t("tokens.password")}
-          <input
-            type="password"
-            required
-            autocomplete="current-password"
-            value={password}
-            onInput={(event) => setPassword(event.currentTarget.value)}
-          />
-        </label>
-      )}
+      {hasPassword && <OwnPassword value={password} onInput={setPassword} />}
       {act.failed && <Failure text={act.failed} />}
       <footer>
         <button type="button" onClick={onClose}>

@@ -7,6 +7,7 @@ import { call } from "./api.ts";
 import { CopyButton } from "./parts/copy-button.tsx";
 import { Failure } from "./parts/failure.tsx";
 import { useNow } from "./parts/now.ts";
+import { OwnPassword } from "./parts/own-password.tsx";
 import { useResource } from "./resource.ts";
 import { CodeField, useAct } from "./sign-in.tsx";
 import { momentText, t } from "./text/text.ts";
@@ -131,18 +132,7 @@ function Ask({ wants, action, onClose, act }: AskProps): VNode {
         acting.run(() => act({ password, code: code.trim() }));
       }}
     >
-      {wants.includes("password") && (
-        <label>
-          {t("tokens.password")}
-          <input
-            type="password"
-            required
-            autocomplete="current-password"
-            value={password}
-            onInput={(event) => setPassword(event.currentTarget.value)}
-          />
-        </label>
-      )}
+      {wants.includes("password") && <OwnPassword value={password} onInput={setPassword} />}
       {(wants.includes("code") || wants.includes("anyCode")) && (
         <CodeField
           label={wants.includes("code") ? t("factor.code") : t("factor.anyCode")}
