@@ -23,16 +23,18 @@ afterAll(async () => {
   await model?.stop();
 });
 
-/** The server's processes: the postmaster and its children. */
-async function serverPids(): Promise<readonly number[]> {
+/** Stops the server's processes in the middle; resolves to their pids. The postmaster goes first: no backend is born unseen. */
+async function freezeServer(): Promise<readonly number[]> {
   const { rows } = await services.sql.query<{ dir: string }>("SELECT current_setting('data_directory') AS dir");
   const postmaster = Number((await readFile(`${rows[0]?.dir}/postmaster.pid`, "utf8")).split("\n")[0]);
   const pids = [postmaster];
+  signal(pids, "SIGSTOP");
   for (const name of await readdir("/proc")) {
     if (!/^\d+$/.test(name)) continue;
     const fields = (await readFile(`/proc/${name}/stat`, "utf8").catch(() => "")).split(") ")[1]?.split(" ");
     if (Number(fields?.[1]) === postmaster) pids.push(Number(name));
   }
+  signal(pids, "SIGSTOP");
   return pids;
 }
 
@@ -52,8 +54,7 @@ test("the drain is bounded without a database, and its turn is failed once the d
   await client.signIn();
   const { turnId } = await client.ask("say 1000 words every 30 ms");
   await until("it speaks", async () => (await client.turn(turnId)).answer);
-  const pids = await serverPids();
-  signal(pids, "SIGSTOP");
+  const pids = await freezeServer();
   try {
     worker.child.kill("SIGTERM");
     expect(await worker.exited).toEqual({ code: 1, signal: null });
@@ -79,8 +80,7 @@ test("frozen for longer than the silence that counts: no healthy worker loses it
   await client.signIn();
   const { turnId } = await client.ask("say 30 words every 20 ms");
   await until("it speaks", async () => (await client.turn(turnId)).answer);
-  const pids = await serverPids();
-  signal(pids, "SIGSTOP");
+  const pids = await freezeServer();
   try {
     // Twice stalledAfter (1.5 s): the outage's length is the case itself, nothing is waited for.
     await systemClock.sleep(3_000);

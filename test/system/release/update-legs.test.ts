@@ -64,6 +64,8 @@ beforeAll(async () => {
     ]),
     "services/db/turns.ts": changed("services/db/turns.ts", [
       ["        turn.text,\n", `        "${MARK}" + turn.text,\n`],
+    ]),
+    "services/db/turn-to-answer.ts": changed("services/db/turn-to-answer.ts", [
       [
         `t.account_id AS "accountId", t.text, t.model,`,
         `t.account_id AS "accountId", regexp_replace(t.text, '^${MARK}', '') AS text, t.model,`,
