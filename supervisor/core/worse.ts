@@ -19,6 +19,8 @@ interface Worse {
 /** Below so many answers of the new ones nothing is said. */
 const LEAST_ANSWERS = 20;
 const LEAST_ERRORS = 3;
+/** Without a single good answer so many errors do: the proxy itself spares those that fail from then on. */
+const LEAST_ERRORS_ALONE = 4;
 /** Errors of the newest answers alone decide when there are so many: however long all was well before. */
 const LEAST_LATE_ERRORS = 10;
 /** So many requests must wait while none is answered, and so long; longer while new ones are not warm yet. */
@@ -47,7 +49,9 @@ export function answersWorse(
 ): Worse | null {
   const now = errorsOf(fresh);
   const before = errorsOf(old);
-  if (now.answers >= LEAST_ANSWERS && now.errors >= LEAST_ERRORS && now.share > before.share + limits.errorShare) {
+  const isEnough = now.answers >= LEAST_ANSWERS && now.errors >= LEAST_ERRORS;
+  const isNothingElse = now.errors === now.answers && now.errors >= LEAST_ERRORS_ALONE && before.answers >= LEAST_TIMED;
+  if ((isEnough || isNothingElse) && now.share > before.share + limits.errorShare) {
     return {
       say: ({ rollout }) => rollout.worseErrors(percent(now.share), now.answers, percent(before.share)),
       isSure: true,

@@ -3,12 +3,12 @@
 
 import type { Clock } from "../../config/time.ts";
 import type { AnswerReason } from "./answers.ts";
-import { type ConnectFailure, exhausted, mayReuseConnection, retryRowFor } from "./core/retry-table.ts";
+import { type ConnectFailure, exhausted, mayReuseConnection, type RetryRow, retryRowFor } from "./core/retry-table.ts";
 import { cookieLine, keptSide, type Side } from "./core/share.ts";
 import type { Counters } from "./counters.ts";
 import { countStatus } from "./counters.ts";
 import type { Log } from "./log.ts";
-import type { LiveRoute, MovableStream, Upstream, Upstreams } from "./upstreams.ts";
+import { type LiveRoute, type MovableStream, onTrialIn, type Upstream, type Upstreams } from "./upstreams.ts";
 
 /** What the engine knows of the request when its head is read. Host and path are not asked for once it is a stream. */
 export interface RequestFacts {
@@ -28,6 +28,8 @@ export interface Attempting {
   attempt(upstream: Upstream, mayReuse: boolean): void;
   /** Gives the proxy's own answer. */
   answer(reason: AnswerReason, retryAfterS?: number): void;
+  /** Lets go of an attempt that has no answer yet, and calls `failed`; nothing while it connects. */
+  giveUp(detail: string): void;
   /** Closes both sides: part of an answer was sent and no more can come. */
   cut(): void;
 }
@@ -75,6 +77,8 @@ export class Dispatch {
   #failures: ConnectFailure[] | null = null;
   #failed: FailedAttempt[] | null = null;
   #resent = false;
+  /** Its answer says that the upstream failed. */
+  #isError = false;
   #counted = false;
   #over = false;
   #stream: MovableStream | null = null;
@@ -119,14 +123,16 @@ export class Dispatch {
     const { stage, reused, responseBytes, detail } = failure;
     const upstream = this.#leave();
     if (upstream === null) return;
-    const { does, reason } = retryRowFor({
-      stage,
-      reusedConnection: reused,
-      responseBytes,
-      repeatable: mayReuseConnection(this.#facts.method) && this.#facts.bodyBytes === 0,
-      resent: this.#resent,
-    });
+    const { does, reason } = this.#rowFor(upstream, stage, reused, responseBytes);
     this.#note(upstream, reason, detail);
+    this.#noteFailure(upstream);
+    if (does === "askOld") {
+      countStatus(upstream.tally, 502);
+      this.#resent = true;
+      this.#tried = [...(this.#tried ?? []), ...onTrialIn(this.#route)];
+      this.#next();
+      return;
+    }
     if (does === "resendFresh") {
       this.#resent = true;
       this.#countRetry(upstream, reason);
@@ -145,9 +151,21 @@ export class Dispatch {
     }
   }
 
-  /** A final status arrived. */
+  /** True: an answer with that status is not passed on; it was given up, for an old one may know better. */
+  asksOld(status: number): boolean {
+    if (status < 500 || this.upstream === null) return false;
+    if (this.#rowFor(this.upstream, "sent", false, true).does !== "askOld") return false;
+    this.#engine.giveUp(`it answered with ${status}`);
+    return true;
+  }
+
+  /** A final status arrived, which goes on to the client. */
   status(status: number): void {
-    if (this.upstream !== null) countStatus(this.upstream.tally, status);
+    this.#stopWaiting?.();
+    if (this.upstream === null) return;
+    countStatus(this.upstream.tally, status);
+    this.#isError = status >= 500;
+    if (this.#isError) this.#noteFailure(this.upstream);
   }
 
   /** From here on it is an event stream or a tunnel. */
@@ -160,6 +178,7 @@ export class Dispatch {
 
   /** The answer is complete. */
   answered(): void {
+    if (this.upstream !== null && !this.#isError) this.upstream.standing = "proven";
     this.#finish(true);
   }
 
@@ -199,12 +218,12 @@ export class Dispatch {
     const upstream = this.#deps.upstreams.pick(route, this.#tried, this.#sideIn(route));
     if (upstream !== null) {
       if (this.#tried !== null) this.#countRetry(upstream, this.#failed?.at(-1)?.reason ?? "connectFailed");
-      this.#send(upstream, mayReuseConnection(this.#facts.method) && this.#facts.bodyBytes === 0);
+      this.#send(upstream, this.#isRepeatable());
       return true;
     }
-    if (this.#failures === null) return false;
+    if (this.#failures === null && !this.#resent) return false;
     this.#tellFailed("exhausted", "noUpstreamLeft");
-    this.#answer(exhausted(this.#failures));
+    this.#answer(this.#failures === null ? "failedAfterSend" : exhausted(this.#failures));
     return true;
   }
 
@@ -248,13 +267,45 @@ export class Dispatch {
     this.#counted = true;
     this.attempts++;
     this.#deps.upstreams.begin(upstream);
+    if (onTrialIn(this.#route).includes(upstream) && this.#isRepeatable()) this.#watch(upstream);
     this.#engine.attempt(upstream, mayReuse);
+  }
+
+  /** Should the change be taken back before it answers (it may never do), an old one is asked at once. */
+  #watch(upstream: Upstream): void {
+    const stop = this.#deps.upstreams.wait(() => {
+      if (!upstream.routable) this.#engine.giveUp("its change was taken back");
+    });
+    this.#stopWaiting = () => {
+      stop();
+      this.#stopWaiting = null;
+    };
+  }
+
+  #noteFailure(upstream: Upstream): void {
+    if (onTrialIn(this.#route).includes(upstream)) this.#deps.upstreams.brokeOff(upstream);
+  }
+
+  #isRepeatable(): boolean {
+    return mayReuseConnection(this.#facts.method) && this.#facts.bodyBytes === 0;
+  }
+
+  #rowFor(
+    upstream: Upstream,
+    stage: "sent" | "answering",
+    reusedConnection: boolean,
+    responseBytes: boolean,
+  ): RetryRow {
+    const repeatable = this.#isRepeatable();
+    const onTrial = onTrialIn(this.#route).includes(upstream);
+    return retryRowFor({ stage, reusedConnection, responseBytes, repeatable, resent: this.#resent, onTrial });
   }
 
   /** The upstream under way, no longer counted; null when the request is over. */
   #leave(): Upstream | null {
     const { upstream } = this;
     if (this.#over || upstream === null) return null;
+    this.#stopWaiting?.();
     if (this.#counted) {
       this.#counted = false;
       this.#deps.upstreams.end(upstream, null);

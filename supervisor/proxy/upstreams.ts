@@ -7,7 +7,7 @@ import type { Clock } from "../../config/time.ts";
 import { pickIndex } from "./core/balance.ts";
 import { matchRoute } from "./core/route-match.ts";
 import { createDealer, type Side } from "./core/share.ts";
-import { type Mark, markFailure } from "./core/upstream-marks.ts";
+import { isMarked, type Mark, markFailure } from "./core/upstream-marks.ts";
 import { countLatency, createUpstreamTally, type UpstreamTally, upstreamCounters } from "./counters.ts";
 
 /** Something long that can be ended on purpose: an event stream or a tunnel. */
@@ -24,6 +24,10 @@ export interface Upstream {
   /** Requests under way; streams and tunnels are in `streams` instead. */
   inFlight: number;
   mark: Mark | null;
+  /** `proven`: it has answered, and did not fail since. A number: so many failed in a row. */
+  standing: "proven" | number;
+  /** Monotonic ms of its first request. */
+  firstAtMs: number | null;
   readonly streams: Set<MovableStream>;
   readonly tally: UpstreamTally;
 }
@@ -52,6 +56,11 @@ type RouteLookup =
   | { readonly kind: "noTable" }
   | { readonly kind: "noRoute" };
 
+/** After so many failures in a row others are preferred for a while. */
+const FAILURES_OF_A_MARK = 2;
+/** So long one that has not answered yet gets one request at a time, then so many: enough for owld to see its silence. */
+const PROVING_MS = 500;
+const MOST_UNPROVEN = 16;
 /** How many upstreams that have left and are idle are remembered for a reconnecting owld. */
 const REMEMBERED_LEAVERS = 500;
 
@@ -127,11 +136,17 @@ export class Upstreams {
   /** The upstream for the next attempt, not among `tried`, of that side if any of it is left; null when there is none. */
   pick(route: LiveRoute, tried: readonly Upstream[] | null, side: Side | null = null): Upstream | null {
     const own = side === null ? null : (route.share?.sides[side] ?? null);
-    return (
-      (own && this.#pickOf(own, route, tried)) ??
-      this.#pickOf(route.upstreams, route, tried) ??
-      this.#pickOf(route.fallback, route, tried)
-    );
+    const found = (own && this.#pickOf(own, route, tried)) ?? this.#pickOf(route.upstreams, route, tried);
+    const mayWait = found === null || (route.fallback.length > 0 && this.#isDoubtful(found));
+    return mayWait ? (this.#pickOf(route.fallback, route, tried) ?? found) : found;
+  }
+
+  /** What is new proves itself by few requests at a time; after failures it is left alone for a while. */
+  #isDoubtful({ mark, standing, inFlight, firstAtMs }: Upstream): boolean {
+    const now = this.#clock.monotonicMs();
+    if (isMarked(mark, now)) return true;
+    if (standing === "proven" || firstAtMs === null) return false;
+    return inFlight >= (now - firstAtMs < PROVING_MS ? 1 : MOST_UNPROVEN);
   }
 
   #pickOf(upstreams: readonly Upstream[], route: LiveRoute, tried: readonly Upstream[] | null): Upstream | null {
@@ -149,6 +164,7 @@ export class Upstreams {
   }
 
   begin(upstream: Upstream): void {
+    upstream.firstAtMs ??= this.#clock.monotonicMs();
     upstream.inFlight++;
     upstream.tally.requests++;
   }
@@ -176,6 +192,13 @@ export class Upstreams {
     upstream.mark = markFailure(upstream.mark, this.#clock.monotonicMs());
   }
 
+  /** An attempt failed that had been connected. */
+  brokeOff(upstream: Upstream): void {
+    const failures = upstream.standing === "proven" ? 1 : upstream.standing + 1;
+    upstream.standing = failures;
+    if (failures % FAILURES_OF_A_MARK === 0) upstream.mark = markFailure(upstream.mark, this.#clock.monotonicMs());
+  }
+
   find(id: string): Upstream | null {
     return this.#known.get(id) ?? null;
   }
@@ -199,6 +222,8 @@ export class Upstreams {
       routable: true,
       inFlight: 0,
       mark: null,
+      standing: 0,
+      firstAtMs: null,
       streams: new Set(),
       tally: createUpstreamTally(),
     };
@@ -218,6 +243,12 @@ export class Upstreams {
     if (upstream.streams.size === 0) this.#known.delete(upstream.id);
     if (tell) this.onIdle(upstream.id);
   }
+}
+
+/** Upstreams of a change that has not stood, where old ones are there to answer in their stead. */
+export function onTrialIn(route: LiveRoute | null): readonly Upstream[] {
+  if (route === null) return [];
+  return route.fallback.length > 0 ? route.upstreams : (route.share?.sides.new ?? []);
 }
 
 function liveShare(share: ProxyRoute["share"], upstreams: readonly Upstream[]): LiveShare | null {

@@ -6,6 +6,12 @@ import { arch, cpus, loadavg, release, totalmem } from "node:os";
 /** `--quick`: a minute a part, for an order of magnitude. */
 export const isQuick = process.argv.includes("--quick");
 
+/** `--cases=a,b`: of a benchmark that has cases only those whose name has one of these in it. */
+export const isWantedCase = (name: string): boolean => {
+  const given = process.argv.find((word) => word.startsWith("--cases="))?.slice("--cases=".length);
+  return given === undefined || given.split(",").some((part) => name.includes(part));
+};
+
 /** How much of something is done: `full`, or with `--quick` so much. */
 export const scaled = (full: number, quick: number): number => (isQuick ? quick : full);
 

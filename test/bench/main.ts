@@ -1,6 +1,6 @@
 // npm run bench [-- NAME…] [--quick]: every row of the performance goals, or only the named benchmarks; `proxy` takes
 // options of its own and runs alone. Prints a Markdown table, writes JSON and Markdown into .build/bench/; `--quick`
-// takes about a minute a part.
+// takes about a minute a part; `--cases=a,b` takes of bad-changes only the cases with that in their name.
 // A benchmark that fails is a row that says so: the others still run, and the exit code is 1.
 
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -100,7 +100,9 @@ async function runAll(names: readonly string[]): Promise<number> {
   return broken > 0 ? 1 : 0;
 }
 
-const [first = "", ...rest] = process.argv.slice(2).filter((word) => word !== "--quick");
+const [first = "", ...rest] = process.argv
+  .slice(2)
+  .filter((word) => word !== "--quick" && !word.startsWith("--cases="));
 const names = first === "" ? [] : [first, ...rest];
 const unknown = names.filter((name) => !BENCHES.some((bench) => bench.name === name));
 if (first === "proxy") await benchProxy(rest);

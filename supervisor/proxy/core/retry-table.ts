@@ -1,5 +1,6 @@
 // THE retry table: what the proxy does when an attempt fails. First row that fits holds; the last fits everything.
-// Invariant: once a byte may have reached an upstream, a request is sent again in exactly one case (row 2).
+// Invariant: once a byte may have reached an upstream, a request is sent again in exactly two cases (rows 2 and 3), and
+// only one that may be repeated by what HTTP says of it.
 
 export type ConnectFailure = "refused" | "timedOut";
 
@@ -14,11 +15,15 @@ interface FailedAttempt {
   readonly repeatable: boolean;
   /** It was already sent once more. */
   readonly resent: boolean;
+  /** The upstream belongs to a change that has not stood, and old ones are there to answer in its stead. */
+  readonly onTrial: boolean;
 }
 
 type RetryAction =
   /** The next upstream not yet tried; none left: 502, or 504 when every one timed out. */
   | "tryNext"
+  /** Once more, from an old one. */
+  | "askOld"
   /** Once more on a fresh connection. */
   | "resendFresh"
   /** 502: it may have been executed. */
@@ -26,7 +31,7 @@ type RetryAction =
   /** The answer has begun: nothing can be said any more, both sides are closed. */
   | "cut";
 
-interface RetryRow {
+export interface RetryRow {
   readonly when: Partial<FailedAttempt>;
   readonly does: RetryAction;
   /** Names the row in counters and the log. */
@@ -35,6 +40,7 @@ interface RetryRow {
 
 export const RETRY_TABLE: readonly RetryRow[] = [
   { when: { stage: "connecting" }, does: "tryNext", reason: "connectFailed" },
+  { when: { stage: "sent", onTrial: true, repeatable: true, resent: false }, does: "askOld", reason: "changeFailed" },
   {
     when: { stage: "sent", reusedConnection: true, repeatable: true, resent: false, responseBytes: false },
     does: "resendFresh",

@@ -41,9 +41,8 @@ export class StreamExchange implements Attempting, AnswerTaker, ConnectionWaiter
   readonly #client: Pick<Client, "facts" | "forwarding">;
   readonly #stream: ServerHttp2Stream;
   readonly #scan: RequestScan;
-  readonly #dispatch: Dispatch;
+  readonly dispatch: Dispatch;
   readonly #bodyRate: BodyRate;
-  /** What the proxy's own answer depends on. */
   readonly #asker: AnswerContext;
   #head: string;
   #trailers = "";
@@ -88,7 +87,7 @@ export class StreamExchange implements Attempting, AnswerTaker, ConnectionWaiter
     const framing = scan.bodyBytes === null ? "Transfer-Encoding: chunked\r\n" : "";
     const forwarding = forwardingLines(client.facts, scan, this.requestId, client.forwarding);
     this.#head = `${method} ${target} HTTP/1.1\r\n${keptLines(view, scan.dropped)}${forwarding}${framing}Connection: keep-alive\r\n\r\n`;
-    this.#dispatch = new Dispatch(
+    this.dispatch = new Dispatch(
       deps.dispatch,
       {
         method,
@@ -107,12 +106,8 @@ export class StreamExchange implements Attempting, AnswerTaker, ConnectionWaiter
     if (!this.#bodyOpen) stream.resume();
   }
 
-  get dispatch(): Dispatch {
-    return this.#dispatch;
-  }
-
   start(): void {
-    this.#dispatch.start();
+    this.dispatch.start();
   }
 
   attempt(upstream: Upstream, mayReuse: boolean): void {
@@ -123,13 +118,13 @@ export class StreamExchange implements Attempting, AnswerTaker, ConnectionWaiter
 
   opened(connection: UpstreamConnection): void {
     this.#connecting = null;
-    this.#dispatch.connected();
+    this.dispatch.connected();
     this.#send(connection, false);
   }
 
   connectFailed(failure: ConnectFailure, detail: string): void {
     this.#connecting = null;
-    this.#dispatch.connectFailed(failure, detail);
+    this.dispatch.connectFailed(failure, detail);
   }
 
   answer(reason: AnswerReason, retryAfterS?: number): void {
@@ -141,9 +136,13 @@ export class StreamExchange implements Attempting, AnswerTaker, ConnectionWaiter
     const { counters, hsts } = this.#deps;
     if (isFailure(reason)) counters.failures++;
     else counters.refuse(reason);
-    const context = retryAfterS === undefined ? this.#asker : { ...this.#asker, retryAfterS };
+    const context = { ...this.#asker, ...(retryAfterS === undefined ? {} : { retryAfterS }) };
     this.status = giveOwnAnswer(this.#stream, reason, context, { hsts, isHead: this.method === "HEAD" });
     this.#finish();
+  }
+
+  giveUp(detail: string): void {
+    this.#connection?.giveUp(detail);
   }
 
   cut(): void {
@@ -193,8 +192,8 @@ export class StreamExchange implements Attempting, AnswerTaker, ConnectionWaiter
     const parts = [0, length];
     this.bytesIn += length;
     connection.upstream.tally.bytesIn += length;
-    if (this.bytesIn > this.#dispatch.bodyLimit) {
-      this.#dispatch.refused();
+    if (this.bytesIn > this.dispatch.bodyLimit) {
+      this.dispatch.refused();
       this.answer("bodyTooLarge");
       return;
     }
@@ -240,21 +239,22 @@ export class StreamExchange implements Attempting, AnswerTaker, ConnectionWaiter
   }
 
   head(head: MessageParser, came: ResponseScan, noBody: boolean): void {
+    if (this.dispatch.asksOld(head.status)) return;
     const scan = this.#deps.compress?.(this, this.#connection, head, came, this.#head) ?? came;
     this.status = head.status;
-    this.#dispatch.status(head.status);
+    this.dispatch.status(head.status);
     this.#expecting?.();
     this.#expecting = null;
     this.#answerHead = answerList(head, scan, {
       requestId: this.requestId,
       hsts: this.#deps.hsts,
-      cookieLine: this.#dispatch.cookieLine,
+      cookieLine: this.dispatch.cookieLine,
     });
     this.#answering = true;
     this.#hasTrailers = scan.chunked && !noBody;
     // From here on it is sent to nobody else.
     this.#head = "";
-    if (scan.eventStream && !noBody) this.#dispatch.becameStream(this);
+    if (scan.eventStream && !noBody) this.dispatch.becameStream(this);
   }
 
   body(
@@ -316,7 +316,7 @@ export class StreamExchange implements Attempting, AnswerTaker, ConnectionWaiter
   done(): void {
     if (this.#over) return;
     this.#connection = null;
-    this.#dispatch.answered();
+    this.dispatch.answered();
     this.#finish();
   }
 
@@ -324,7 +324,7 @@ export class StreamExchange implements Attempting, AnswerTaker, ConnectionWaiter
     this.#connection = null;
     this.#expecting?.();
     this.#expecting = null;
-    this.#dispatch.failed({
+    this.dispatch.failed({
       stage: this.#answering ? "answering" : "sent",
       reused: this.#reused,
       responseBytes,
@@ -352,7 +352,7 @@ export class StreamExchange implements Attempting, AnswerTaker, ConnectionWaiter
 
   #requestFailed(reason: "badRequest" | "headersTooSlow"): void {
     if (this.#over) return;
-    this.#dispatch.refused();
+    this.dispatch.refused();
     this.answer(reason);
   }
 
@@ -361,7 +361,7 @@ export class StreamExchange implements Attempting, AnswerTaker, ConnectionWaiter
     if (this.#over) return;
     this.#over = true;
     this.wasBrokenOff = true;
-    this.#dispatch.cancel();
+    this.dispatch.cancel();
     this.#dropUpstream();
     this.#deps.record(this, this.#client);
   }
@@ -373,7 +373,7 @@ export class StreamExchange implements Attempting, AnswerTaker, ConnectionWaiter
     const head = this.#answerHead;
     this.#answerHead = null;
     if (head === null || respond(this.#stream, head, false, null)) this.#stream.end();
-    this.#dispatch.cancel();
+    this.dispatch.cancel();
     this.#finish();
   }
 

@@ -113,6 +113,10 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
     this.#deps.record(this, this.#client);
   }
 
+  giveUp(detail: string): void {
+    this.#connection?.giveUp(detail);
+  }
+
   cut(): void {
     this.#dropUpstream();
     this.#over = true;
@@ -211,6 +215,7 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
 
   head(head: MessageParser, came: ResponseScan, noBody: boolean): void {
     const { status } = head;
+    if (this.#dispatch.asksOld(status)) return;
     const scan = this.#deps.compress?.(this, this.#connection, head, came, this.#head) ?? came;
     this.status = status;
     this.#dispatch.status(status);

@@ -169,6 +169,13 @@ export class UpstreamConnection implements HeadJudge {
     this.#end();
   }
 
+  /** Ends it before it has answered. */
+  giveUp(detail: string): void {
+    const taker = this.#taker;
+    this.destroy();
+    taker?.failed(detail, false, false);
+  }
+
   #end(): void {
     if (this.#over) return;
     this.#over = true;

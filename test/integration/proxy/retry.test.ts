@@ -69,6 +69,43 @@ describe("the proxy", () => {
 
   /** Dies as soon as a request has arrived. */
   const deadly = (socket: Socket) => void socket.once("data", () => socket.destroy());
+  const onTrial = () => rig.route(["new"], { fallback: rig.routeTo(["aside"]).upstreams });
+
+  test.each([
+    ["hangs up", deadly],
+    [
+      "answers 500",
+      (socket: Socket) => onRequests(socket, () => void socket.write("HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n")),
+    ],
+  ])(
+    "a change that %s while old ones stand aside: they answer what may be repeated, and nothing else",
+    async (_, bad) => {
+      const fresh = await rig.addUpstream("new", bad);
+      await rig.addUpstream("aside", echoScript("aside"));
+      await onTrial();
+      expect((await ask(POST)).status).toBeGreaterThanOrEqual(500);
+      expect((await ask(GET)).status).toBe(200);
+      expect(fresh.accepted).toBe(2);
+      const { upstreams, retries } = await rig.counters();
+      expect(retries).toBe(1);
+      expect(upstreams.find(({ id }) => id === "new")?.responses["5xx"]).toBe(2);
+      // It failed twice in a row: others are asked for a while.
+      expect((await ask(POST)).status).toBe(200);
+    },
+  );
+
+  test("a change that never answers gets one request first, which an old one answers once it is taken back", async () => {
+    const fresh = await rig.addUpstream("new", () => undefined);
+    await rig.addUpstream("aside", echoScript("aside"));
+    await onTrial();
+    const waiting = ask(GET);
+    await eventually("it is with the new one", () => fresh.accepted === 1);
+    expect((await ask(POST)).status).toBe(200);
+    await rig.route(["aside"]);
+    expect((await waiting).status).toBe(200);
+    expect(fresh.accepted).toBe(1);
+    expect(await rig.counters()).toMatchObject({ failures: 0, inFlight: 0 });
+  });
 
   test("a POST that cannot connect goes to the next upstream, and the refusing one is asked less", async () => {
     await rig.addUpstream("b", echoScript("b"));

@@ -96,6 +96,7 @@ export class HttpExchange implements MovableStream {
       {
         attempt: (upstream, mayReuse) => this.#attempt(upstream, mayReuse, headers),
         answer: (reason, retryAfterS) => this.#answer(reason, retryAfterS),
+        giveUp: (detail) => void this.#out?.destroy(new Error(detail)),
         cut: () => this.#cut(),
       },
     );

@@ -82,7 +82,9 @@ describe("THE retry table", () => {
     both.flatMap((reusedConnection) =>
       both.flatMap((repeatable) =>
         both.flatMap((resent) =>
-          both.map((responseBytes) => ({ stage, reusedConnection, repeatable, resent, responseBytes })),
+          both.flatMap((responseBytes) =>
+            both.map((onTrial) => ({ stage, reusedConnection, repeatable, resent, responseBytes, onTrial })),
+          ),
         ),
       ),
     ),
@@ -94,18 +96,20 @@ describe("THE retry table", () => {
     }
   });
 
-  test("after a byte may have been sent there is exactly one case that sends again", () => {
-    const again = all.filter((attempt) => retryRowFor(attempt).does === "resendFresh");
-    expect(again).toEqual([
-      { stage: "sent", reusedConnection: true, repeatable: true, resent: false, responseBytes: false },
-    ]);
+  test("after a byte may have been sent it is sent again once: when it may be repeated, in exactly two cases", () => {
+    const once = { stage: "sent", repeatable: true, resent: false };
+    const fresh = all.filter((attempt) => retryRowFor(attempt).does === "resendFresh");
+    expect(fresh).toEqual([{ ...once, reusedConnection: true, responseBytes: false, onTrial: false }]);
+    const old = all.filter((attempt) => retryRowFor(attempt).does === "askOld");
+    expect(old).toHaveLength(4);
+    for (const attempt of old) expect(attempt).toMatchObject({ ...once, onTrial: true });
   });
 
   test("a failure after sending is refused, one after the answer began cuts", () => {
     for (const attempt of all) {
       const { does } = retryRowFor(attempt);
       if (attempt.stage === "answering") expect(does).toBe("cut");
-      if (attempt.stage === "sent") expect(["refuse", "resendFresh"]).toContain(does);
+      if (attempt.stage === "sent") expect(["refuse", "resendFresh", "askOld"]).toContain(does);
     }
   });
 
