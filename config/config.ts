@@ -196,6 +196,8 @@ export interface ServiceConfig {
   /** Declared maximum of PostgreSQL connections per instance. */
   readonly connections: number;
   readonly memoryLimitBytes: number | null;
+  /** What the kernel bounds of each of its processes: the weight against 100 of everything else. Absent: nothing. */
+  readonly controlGroup?: { readonly cpuWeight?: number; readonly memoryMaxBytes?: number };
   /** Services that must have one ready before the first of this one starts. Absent: none. */
   readonly dependsOn?: readonly string[];
   /** So long one may take until it is ready. Absent: rollout.healthTimeout. */
@@ -221,7 +223,6 @@ export interface ScheduleConfig {
 }
 
 export const OVERLAPS = ["skip", "queue"] as const;
-
 export const MOST_LOG_FILES = 100;
 
 /** How much of what an instance prints is kept. */

@@ -198,6 +198,12 @@ export const MEANINGS: Readonly<Record<string, Meaning>> = {
     0,
   ],
   "services.*.memory.limit": ["An instance that uses more is replaced, new first.", "none"],
+  "services.*.controlGroup": [
+    "What the kernel bounds of each instance, where owld's unit delegates cgroup v2.",
+    "nothing",
+  ],
+  "services.*.controlGroup.cpuWeight": ["Its part of the processors when they are short: systemd's CPUWeight.", 100],
+  "services.*.controlGroup.memoryMax": ["Beyond it the kernel kills it: systemd's MemoryMax.", "none"],
   model: ["The model that answers; without it the built-in responder does, by rules."],
   "model.baseUrl": ["Where its OpenAI-compatible API is."],
   "model.apiKey": ["Its key.", "none"],

@@ -11,6 +11,7 @@ import type { ConfigPath, Positions } from "./positions.ts";
 import type { ConfigProblem } from "./problems.ts";
 import type { OwlYamlService } from "./schema.ts";
 import { fillFromEnvironment, reasonOf, resolveSecret } from "./secrets.ts";
+import { formatSize } from "./units.ts";
 
 interface ServiceContext {
   readonly env: Environment;
@@ -81,6 +82,13 @@ export function ownService(
     if (files === null && route.cache !== undefined)
       problem(at("routes", index, "cache"), `services.${name}.routes: cache belongs to a route with files`);
   }
+  const { limit = 0 } = raw.memory ?? {};
+  const most = raw.controlGroup?.memoryMax;
+  if (most !== undefined && most <= limit)
+    problem(
+      at("controlGroup", "memoryMax"),
+      `services.${name}.controlGroup.memoryMax (${formatSize(most)}) must be above memory.limit (${formatSize(limit)})`,
+    );
   for (const [index, word] of command.entries()) {
     if (word.includes("{port}") && listen !== "port")
       problem(at("command", index), `services.${name}.command uses {port}, which needs listen: port`);
@@ -111,12 +119,20 @@ export function ownService(
     },
     connections: raw.connections ?? 0,
     memoryLimitBytes: raw.memory?.limit ?? null,
+    ...(raw.controlGroup === undefined ? {} : { controlGroup: controlGroupOf(raw.controlGroup) }),
     ...(raw.depends_on === undefined ? {} : { dependsOn: raw.depends_on }),
     ...(raw.start === undefined ? {} : { startTimeoutMs: raw.start.timeout }),
     ...(raw.logs === undefined ? {} : { logs: logsOf(raw.logs, context.logs) }),
     ...(raw.schedule === undefined ? {} : { schedule: scheduleOf(name, raw, context) }),
     bundled: false,
     code: { source, within: within?.startsWith("..") ? null : within, before: raw.before ?? [], release: null },
+  };
+}
+
+function controlGroupOf({ cpuWeight, memoryMax }: NonNullable<OwlYamlService["controlGroup"]>) {
+  return {
+    ...(cpuWeight === undefined ? {} : { cpuWeight }),
+    ...(memoryMax === undefined ? {} : { memoryMaxBytes: memoryMax }),
   };
 }
 

@@ -135,6 +135,8 @@ const route = z.strictObject({
 
 const memory = z.strictObject({ limit: size });
 
+const controlGroup = z.strictObject({ cpuWeight: whole(1, 10_000), memoryMax: size }).partial();
+
 /** Rotation itself needs a second file. */
 const logs = z.strictObject({ size, count: whole(2, MOST_LOG_FILES) }).partial();
 
@@ -178,6 +180,7 @@ const service = z.strictObject({
     .optional(),
   connections: whole(0, 100_000).optional(),
   memory: memory.optional(),
+  controlGroup: controlGroup.optional(),
   logs: logs.optional(),
 });
 

@@ -155,7 +155,7 @@ export function createDaemon(parts: DaemonParts) {
   lives.connect(instances);
   const surroundings = createSurroundings({
     ...house,
-    ...{ sampler: createUsageSampler(clock, ground.reader), metastore: database.metastore },
+    ...{ sampler: createUsageSampler(clock, ground.reader), metastore: database.metastore, definitions, timed },
     changed: wake,
     failed: warned("the surroundings were not read whole"),
   });

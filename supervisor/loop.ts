@@ -61,6 +61,8 @@ interface SupervisorParts {
   readonly settleDefinitions: () => boolean;
   /** After every turn of the loop. */
   readonly turned: () => void;
+  /** The kernel bounds whom it is to bound. */
+  readonly bound: () => void;
 }
 
 /** Started, it decides and ticks; stopped, it lets go: processes live on. */
@@ -155,6 +157,7 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
       const changed = actions.filter(apply).length > 0;
       if (!parts.settleDefinitions() && !changed) break;
     }
+    parts.bound();
     parts.turned();
     if (stopping && !book.all().some(isLiving)) empty.resolve();
   }

@@ -106,6 +106,7 @@ async function gather(options: Options, deps: CommandDeps): Promise<InstallFacts
     },
     listen: present ? listenAddresses(config.proxy) : [{ host: "0.0.0.0", port: 8080 }],
     stopMs: stopChain(config).totalMs,
+    delegates: config.services.some(({ controlGroup }) => controlGroup !== undefined),
     start: options.start,
   };
 }

@@ -76,7 +76,7 @@ function exported(service: ServiceConfig, config: Config, root: string, version:
     },
     secretEnv: service.bundled ? [...secretEnv, "OWL_APP_CONFIG"] : secretEnv,
     secretFiles: Object.keys(service.secrets ?? {}).map((name) => ({ name, key: `${service.name}.${name}` })),
-    memoryLimitBytes: service.memoryLimitBytes,
+    memoryLimitBytes: service.controlGroup?.memoryMaxBytes ?? service.memoryLimitBytes,
     preStopS: service.routes.length > 0 ? 6 : 0,
     bundled: service.bundled,
   };
@@ -114,7 +114,8 @@ export function objectName(...parts: readonly string[]): string {
 /** What of a service a compose file has no place for: told in its head, so that none is lost silently. */
 export function leftOut({ config, root }: Pick<ExportRequest, "config" | "root">): readonly LeftOut[] {
   return config.services.flatMap((service): LeftOut[] => {
-    const { name, cwd, user, routes, umask, schedule } = service;
+    const { name, cwd, user, routes, umask, schedule, controlGroup } = service;
+    const weight = controlGroup?.cpuWeight;
     // Neither manifest runs anything by the clock, or serves files.
     if (schedule !== undefined) return [{ service: name, key: "schedule", value: schedule.cron }];
     const inCode = cwd === root || cwd.startsWith(`${root}/`);
@@ -126,12 +127,13 @@ export function leftOut({ config, root }: Pick<ExportRequest, "config" | "root">
       ...(inCode ? [] : [{ service: name, key: "cwd", value: cwd } as const]),
       ...(user === null ? [] : [{ service: name, key: "user", value: user } as const]),
       ...(umask === null ? [] : [{ service: name, key: "umask", value: umask.toString(8).padStart(4, "0") } as const]),
+      ...(weight === undefined ? [] : [{ service: name, key: "cpuWeight", value: String(weight) } as const]),
     ];
   });
 }
 
 interface LeftOut {
   readonly service: string;
-  readonly key: "routes" | "cwd" | "user" | "umask" | "schedule" | "files";
+  readonly key: "routes" | "cwd" | "user" | "umask" | "schedule" | "files" | "cpuWeight";
   readonly value: string;
 }

@@ -48,6 +48,8 @@ export interface InstallFacts {
   readonly listen: readonly ListenAddress[];
   /** The longest that an orderly stop may take. */
   readonly stopMs: number;
+  /** A service has limits that take control groups. */
+  readonly delegates: boolean;
   readonly start: boolean;
 }
 
@@ -65,7 +67,7 @@ export function planInstall(facts: InstallFacts): readonly Step[] {
     { do: "link", path: CURRENT, to: join("releases", facts.release) },
     { ...file(CONFIG_FILE, CONFIG_SAMPLE), mode: 0o640, group: "owl", keep: true },
     { ...file(join(ETC, "owl.env"), ENV_SAMPLE), mode: 0o640, group: "owl", keep: true },
-    file(service, renderService(templates.service, facts.stopMs)),
+    file(service, renderService(templates.service, facts)),
     file(socket, renderSocket(templates.socket, facts.listen)),
     { do: "link", path: OWLCTL, to: join(CURRENT, "ctl", "owlctl") },
     run("systemctl", "daemon-reload"),
@@ -103,9 +105,13 @@ export function planUninstall(options: { readonly purge: boolean }): readonly St
   ];
 }
 
-/** The unit with TimeoutStopSec for the longest orderly stop. */
-export function renderService(template: string, stopMs: number): string {
-  return template.replace(/^TimeoutStopSec=.*$/m, `TimeoutStopSec=${Math.ceil(stopMs / 1_000)}s`);
+/** The unit with TimeoutStopSec for the longest orderly stop, its control group delegated where a service needs that. */
+export function renderService(template: string, facts: Pick<InstallFacts, "stopMs" | "delegates">): string {
+  const unit = template.replace(/^TimeoutStopSec=.*$/m, `TimeoutStopSec=${Math.ceil(facts.stopMs / 1_000)}s`);
+  if (!facts.delegates) return unit;
+  return unit
+    .replace(/^#(Delegate(?:Subgroup)?=)/gm, "$1")
+    .replace(/^ProtectControlGroups=yes$/m, "ProtectControlGroups=no");
 }
 
 /** The socket unit with one ListenStream per address of proxy.listen, and one for the redirect. */

@@ -6,6 +6,7 @@ import type { PreflightLine } from "../../config/control-api.ts";
 import { formatDuration, formatSize } from "../../config/units.ts";
 import { type CertificateFacts, judgeCertificate } from "./certificate.ts";
 import { type ConnectionBudget, OWN_CONNECTIONS } from "./connection-budget.ts";
+import type { Unfit } from "./control-groups.ts";
 import { roleFaults, type SourceRole } from "./source-role.ts";
 import type { Text } from "./text/text.ts";
 import type { Wrapper } from "./wrapper-command.ts";
@@ -70,6 +71,8 @@ export interface PreflightFacts {
   readonly clock: { readonly nowIso: string; readonly newestFileIso: string | null; readonly behindMs: number };
   /** null: not started by systemd. */
   readonly unit: { readonly name: string; readonly timeoutStopMs: number | null; readonly neededMs: number } | null;
+  /** Services that the kernel is to bound; `unfit`: why it cannot, null: it can. */
+  readonly limits: { readonly services: readonly string[]; readonly unfit: Unfit | null };
   /** Of owl.yaml's `dataSources`; `error`: what the database said when it did not answer. */
   readonly sources: readonly {
     readonly name: string;
@@ -127,6 +130,7 @@ export function judgePreflight(facts: PreflightFacts, words: Text): readonly Pre
     ...ports(facts, text),
     ...directories(facts, text),
     ...unit(facts, text),
+    ...limits(facts, text),
     ...endpoints(facts, text),
     ...sources(facts, text),
   ];
@@ -362,6 +366,16 @@ function unit({ unit }: PreflightFacts, t: PreflightText): PreflightLine[] {
   const enough = unit.timeoutStopMs >= unit.neededMs;
   const found = t.unit.found(durationText(unit.timeoutStopMs), durationText(unit.neededMs));
   return [line("systemd-unit", enough ? "OK" : "FAIL", found, t.unit.why, enough ? command : "owlctl install")];
+}
+
+function limits({ limits }: PreflightFacts, t: PreflightText): PreflightLine[] {
+  const { services, unfit } = limits;
+  if (services.length === 0) return [];
+  const command = "owlctl install && systemctl restart owl";
+  if (unfit !== null) return [line("control-groups", "WARN", t.limits.unfit(unfit), t.limits.why, command)];
+  return [
+    line("control-groups", "OK", t.limits.found(services.join(", ")), t.limits.why, "systemd-cgls -u owl.service"),
+  ];
 }
 
 function endpoints({ endpoints }: PreflightFacts, t: PreflightText): PreflightLine[] {

@@ -92,8 +92,8 @@ export function instanceEnv(facts: LaunchFacts): Record<string, string> {
 
 /** Hash of all that shapes the process: when it differs, a reload replaces the instance. */
 export function configHash(service: ServiceConfig, app: AppConfig | null): string {
-  const { command, cwd, env, secrets, user, umask, listen, bundled } = service;
-  const shape = { command, cwd, env, secrets, user, umask, listen, app: bundled ? app : null };
+  const { command, cwd, env, secrets, user, umask, listen, controlGroup, bundled } = service;
+  const shape = { command, cwd, env, secrets, user, umask, listen, controlGroup, app: bundled ? app : null };
   return hash(JSON.stringify(shape));
 }
 

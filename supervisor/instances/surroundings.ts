@@ -13,7 +13,11 @@ import { afterCrash } from "../core/restart-policy.ts";
 import type { Sentence, Text } from "../core/text/text.ts";
 import type { Measures } from "../observe/measures.ts";
 import type { InstanceLogs, Metastore, Usage, UsageSampler } from "../ports.ts";
+import type { ControlGroups } from "../process/control-groups.ts";
+import type { Definitions } from "../state/definitions.ts";
 import type { InstanceBook } from "./book.ts";
+import { createLimits } from "./limits.ts";
+import type { TimedRuns } from "./schedules/timed-runs.ts";
 import type { ServiceWishes } from "./wishes.ts";
 
 /** How long `refresh` waits for a database that answers, and for one that does not. */
@@ -34,6 +38,9 @@ interface SurroundingsParts {
   readonly record: Text;
   readonly measures: Measures;
   readonly wishes: ServiceWishes;
+  readonly groups: ControlGroups;
+  readonly definitions: Pick<Definitions, "serviceOf">;
+  readonly timed: Pick<TimedRuns, "all">;
   readonly sampler: UsageSampler;
   readonly logs: Pick<InstanceLogs, "tail" | "rotate">;
   readonly metastore: () => Metastore | null;
@@ -49,7 +56,9 @@ export interface Surroundings extends Running {
   usage(): ReadonlyMap<number, Usage>;
   connections(): ConnectionsStatus | null;
   workers(): readonly WorkerStatus[] | null;
-  /** Instances that opened more connections than they declared. */
+  /** Has the kernel bound whom it is to bound. Cheap where nobody has limits: to be called at every turn. */
+  bound(): void;
+  /** Instances that opened more connections than they declared; limits that do not hold. */
   warnings(): readonly Sentence[];
   connectionLimit(): number | null;
   freeMemoryBytes(): number | null;
@@ -58,6 +67,7 @@ export interface Surroundings extends Running {
 export function createSurroundings(parts: SurroundingsParts): Surroundings {
   const { clock, book } = parts;
   const { cause: causes, instance: say } = parts.record.recorded;
+  const limits = createLimits(parts);
   let usage: ReadonlyMap<number, Usage> = new Map();
   let freeBytes: number | null = null;
   let reading: Awaited<ReturnType<Metastore["connections"]>> = null;
@@ -165,7 +175,8 @@ export function createSurroundings(parts: SurroundingsParts): Surroundings {
       };
     },
     workers: () => (parts.metastore() === null ? null : (workers ?? [])),
-    warnings: () => overDeclared(parts.config(), book.all(), reading?.byApplication ?? {}),
+    bound: limits.sync,
+    warnings: () => [...overDeclared(parts.config(), book.all(), reading?.byApplication ?? {}), ...limits.warnings()],
     connectionLimit: () => reading?.limit ?? null,
     freeMemoryBytes: () => freeBytes,
   };

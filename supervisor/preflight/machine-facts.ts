@@ -85,7 +85,7 @@ export async function clockFacts(config: Config, codeRoot: string, now: WallMs):
 
 /** TimeoutStopSec of the unit we run in; null when systemd did not start us. */
 export async function unitFacts(config: Config): Promise<PreflightFacts["unit"]> {
-  const name = /\/([^/]+\.service)$/m.exec(await readText("/proc/self/cgroup"))?.[1];
+  const name = /\/([^/]+\.service)(?:\/owld)?$/m.exec(await readText("/proc/self/cgroup"))?.[1];
   if (name === undefined || !name.startsWith("owl")) return null;
   const { stdout, failed } = await execa("systemctl", ["show", name, "-p", "TimeoutStopUSec", "--value"], {
     reject: false,

@@ -13,6 +13,7 @@ import { textOf } from "../core/text/text.ts";
 import { findWrapper } from "../core/wrapper-command.ts";
 import { markOf } from "../instances/launch.ts";
 import type { Preflight } from "../ports.ts";
+import { findGroups } from "../process/control-groups.ts";
 import { readCertificate } from "./certificate.ts";
 import { readDatabase } from "./database-facts.ts";
 import { endpointFacts } from "./endpoints.ts";
@@ -110,6 +111,7 @@ async function gatherFacts(deps: PreflightDeps, quick: Config | null = null): Pr
     directories,
     clock,
     unit,
+    limits: limitFacts(config),
     endpoints,
     sources,
   };
@@ -124,6 +126,12 @@ function configurationFacts(deps: PreflightDeps, config: Config): PreflightFacts
     if (!(error instanceof ConfigError)) throw error;
     return { file, problems: error.message.split("\n").filter(Boolean), warnings: [] };
   }
+}
+
+function limitFacts({ services }: Config): PreflightFacts["limits"] {
+  const bounded = services.filter(({ controlGroup }) => controlGroup !== undefined).map(({ name }) => name);
+  const found = bounded.length === 0 ? null : findGroups();
+  return { services: bounded, unfit: typeof found === "string" ? found : null };
 }
 
 async function wrapperFacts(config: Config): Promise<PreflightFacts["wrappers"]> {

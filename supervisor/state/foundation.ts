@@ -14,6 +14,7 @@ import { markOf } from "../instances/launch.ts";
 import { createServiceWishes } from "../instances/wishes.ts";
 import type { Supervisor } from "../loop.ts";
 import { createMeasures } from "../observe/measures.ts";
+import { createControlGroups } from "../process/control-groups.ts";
 import { createProcessTable } from "../process/group-signal.ts";
 import { createOomKills } from "../process/oom-kills.ts";
 import { createProcReader } from "../process/proc-identity.ts";
@@ -70,6 +71,7 @@ export function openFoundation(config: Config, log: Logger, running: ReleaseRef)
     reader,
     bootId: reader.bootId,
     oomKills: createOomKills(clock),
+    groups: createControlGroups(),
     table,
     /** Of runs by the clock alone: it tells what was used since its last look. */
     runUsage: createUsageSampler(clock, reader),

@@ -103,6 +103,7 @@ export function createProxyHome(clock: Clock = systemClock, listenFds: readonly 
       connectionLimit: () => null,
       freeMemoryBytes: () => null,
       turned: () => undefined,
+      bound: () => undefined,
     });
     const letGo = async (): Promise<void> => {
       await supervisor.stop();

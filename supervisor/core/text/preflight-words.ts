@@ -1,6 +1,7 @@
 // Preflight's words. Pure.
 
 import type { Catalogue } from "../../../config/text.ts";
+import type { Unfit } from "../control-groups.ts";
 
 export const preflightWords = {
   unknown: (what: string) => [`${what} could not be read`, `${what}을(를) 읽을 수 없음`],
@@ -302,6 +303,25 @@ export const preflightWords = {
       `TimeoutStopSec ${timeout}, an orderly stop may take ${needed}`,
       `TimeoutStopSec ${timeout}, 정상 종료에 필요한 최대 시간 ${needed}`,
     ],
+  },
+  limits: {
+    why: [
+      "Without control groups nothing bounds the processor time and memory of these services but memory.limit.",
+      "컨트롤 그룹이 없으면 이 서비스들의 프로세서 시간과 메모리를 제한하는 것은 memory.limit뿐입니다.",
+    ],
+    found: (services: string) => [
+      `the kernel bounds each instance of ${services}`,
+      `커널이 ${services}의 인스턴스마다 제한을 겁니다`,
+    ],
+    unfit: (why: Unfit | { readonly code: string }) =>
+      why === "noVersion2"
+        ? ["this machine has no cgroup v2 at /sys/fs/cgroup", "이 시스템의 /sys/fs/cgroup에 cgroup v2가 없음"]
+        : why === "notDelegated"
+          ? [
+              "owld's unit does not delegate its control group: it needs Delegate=cpu memory and DelegateSubgroup=owld (systemd 254 or newer), which owlctl install writes",
+              "owld의 유닛이 컨트롤 그룹을 위임하지 않음: Delegate=cpu memory와 DelegateSubgroup=owld가 필요하며(systemd 254 이상) owlctl install이 써 줍니다",
+            ]
+          : [`the kernel refused (${why.code})`, `커널이 거부함(${why.code})`],
   },
   endpoints: {
     why: {

@@ -106,6 +106,10 @@ export const words = {
       `The state file cannot be written (${failing}): supervision goes on from memory, rollouts wait.`,
       `상태 파일에 쓸 수 없습니다(${failing}). 감독은 메모리로 계속하고, 롤아웃은 기다립니다.`,
     ],
+    limits: (why: string) => [
+      `Services with controlGroup: run without its limits: ${why}.`,
+      `controlGroup:이 있는 서비스가 그 제한 없이 실행됩니다: ${why}.`,
+    ],
     database: (why: string) => [`The database did not start: ${why}`, `데이터베이스가 시작되지 않았습니다: ${why}`],
     proxy: (why: string) => [
       `The proxy does not run by this configuration and is tried again: ${why}`,

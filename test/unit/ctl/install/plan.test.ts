@@ -25,6 +25,7 @@ const facts: InstallFacts = {
   },
   listen: [{ host: "0.0.0.0", port: 80 }],
   stopMs: 990_000,
+  delegates: false,
   start: true,
 };
 
@@ -77,7 +78,7 @@ describe("installing", () => {
 });
 
 describe("the unit", () => {
-  const unit = renderService(template("owl.service"), 720_000);
+  const unit = renderService(template("owl.service"), { stopMs: 720_000, delegates: false });
 
   test.each([
     "Type=notify",
@@ -95,6 +96,17 @@ describe("the unit", () => {
     "NoNewPrivileges=yes",
   ])("has %s", (line) => {
     expect(unit.split("\n")).toContain(line);
+  });
+
+  test("delegates its control group where a service needs that, and only there", () => {
+    const lines = /^(Delegate|DelegateSubgroup|ProtectControlGroups)=.*$/gm;
+    expect(unit.match(lines)).toEqual(["ProtectControlGroups=yes"]);
+    const delegating = renderService(template("owl.service"), { stopMs: 720_000, delegates: true });
+    expect(delegating.match(lines)).toEqual([
+      "Delegate=cpu memory",
+      "DelegateSubgroup=owld",
+      "ProtectControlGroups=no",
+    ]);
   });
 
   test("does not have what would break what it runs", () => {

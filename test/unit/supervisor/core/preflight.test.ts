@@ -47,6 +47,7 @@ const healthy: PreflightFacts = {
   directories: [{ path: "/var/lib/owl", mode: 0o711, owner: "owl", ours: true, closed: false }],
   clock: { nowIso: "2026-11-29T17:00:00.000Z", newestFileIso: "2026-11-29T16:00:00.000Z", behindMs: 0 },
   unit: { name: "owl.service", timeoutStopMs: 420_000, neededMs: 360_000 },
+  limits: { services: [], unfit: null },
   endpoints: [{ name: "model", what: "http://127.0.0.1:9/v1/models", status: 200, error: null }],
   sources: [{ name: "sales", role: reader, error: null }],
 };
@@ -199,6 +200,7 @@ describe("what is a warning only", () => {
       "model",
       { endpoints: [{ name: "model", what: "http://x/models", status: null, error: "refused" }] },
     ],
+    ["limits that nobody delegates", "control-groups", { limits: { services: ["web"], unfit: "notDelegated" } }],
     [
       "something that cannot be read",
       "disk-logs",

@@ -34,6 +34,9 @@ async function look(change: Partial<Instance>, { ageMs = SILENT_MS, isMarkedGone
     book,
     measures: {} as Measures,
     wishes: {} as ServiceWishes,
+    groups: {} as never,
+    definitions: {} as never,
+    timed: {} as never,
     sampler: {
       sample: async () => new Map(),
       hostMemory: async () => ({ totalBytes: 1, availableBytes: 1 }),
