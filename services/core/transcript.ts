@@ -26,25 +26,29 @@ export interface Pause {
 export function planSegments(durationMs: number, pauses: readonly Pause[] = []): readonly SegmentSpan[] {
   const whole = Math.max(1, Math.round(durationMs));
   const spans: SegmentSpan[] = [];
+  const cuts = pauses
+    .map((pause) => ({
+      atMs: Math.round((pause.startMs + pause.endMs) / 2),
+      lengthMs: pause.endMs - pause.startMs,
+    }))
+    .sort((one, other) => one.atMs - other.atMs);
   let startMs = 0;
+  // Each is looked at for one aim: the next aim is further away than it reaches.
+  let next = 0;
   while (whole - startMs > SHORT_MS) {
-    const endMs = cutNear(startMs + SEGMENT_MS, pauses);
+    const aimMs = startMs + SEGMENT_MS;
+    let best: (typeof cuts)[number] | undefined;
+    for (; (cuts[next]?.atMs ?? Number.POSITIVE_INFINITY) <= aimMs + REACH_MS; next++) {
+      const cut = cuts[next];
+      if (cut === undefined || cut.atMs < aimMs - REACH_MS) continue;
+      if (best === undefined || cut.lengthMs > best.lengthMs) best = cut;
+    }
+    const endMs = best?.atMs ?? aimMs;
     spans.push({ n: spans.length, startMs, endMs });
     startMs = endMs;
   }
   spans.push({ n: spans.length, startMs, endMs: whole });
   return spans;
-}
-
-function cutNear(aimMs: number, pauses: readonly Pause[]): number {
-  let best: { readonly atMs: number; readonly lengthMs: number } | null = null;
-  for (const pause of pauses) {
-    const atMs = Math.round((pause.startMs + pause.endMs) / 2);
-    const lengthMs = pause.endMs - pause.startMs;
-    if (Math.abs(atMs - aimMs) > REACH_MS) continue;
-    if (best === null || lengthMs > best.lengthMs) best = { atMs, lengthMs };
-  }
-  return best?.atMs ?? aimMs;
 }
 
 /** The spans of `plan` without a kept segment of the very same span. */

@@ -106,6 +106,9 @@ export async function countAdministrators(sql: Sql): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
+/** Sessions kept of an account, those seen last: somebody who signs in over and over fills no table. */
+const SESSIONS_KEPT = 500;
+
 /** Opens a session; false when the account was disabled or its password changed since `passwordHash` was read. */
 export async function insertSession(
   sql: Sql,
@@ -117,7 +120,10 @@ export async function insertSession(
   },
 ): Promise<boolean> {
   const { rowCount } = await sql.query(
-    `INSERT INTO owl.session (id_hash, account_id, expires_at)
+    `WITH old AS (
+       DELETE FROM owl.session WHERE id_hash = ANY(ARRAY(
+         SELECT id_hash FROM owl.session WHERE account_id = $2 ORDER BY seen_at DESC OFFSET ${SESSIONS_KEPT - 1})))
+     INSERT INTO owl.session (id_hash, account_id, expires_at)
      SELECT $1, a.id, clock_timestamp() + make_interval(secs => $4::float8 / 1000) FROM owl.account a
       WHERE a.id = $2 AND a.password_hash = $3 AND a.disabled_at IS NULL FOR KEY SHARE`,
     [session.idHash, session.accountId, session.passwordHash, session.lifeMs],

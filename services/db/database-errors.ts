@@ -43,8 +43,9 @@ export function isConflict(error: unknown): boolean {
   return code === "40P01" || code === "40001" || (code === "23505" && constraint === "turn_event_pkey");
 }
 
-// Bad data, a violated constraint, a statement that is wrong, an ending of our own triggers: the same at every try.
-const OURS = /^(?:2[123]|42|OW)/;
+// Bad data, a violated constraint, a statement that is wrong, more than the server can hold in one value, an ending of our
+// own triggers: the same at every try.
+const OURS = /^(?:2[123]|42|54|OW)/;
 
 /**
  * The same statement may pass later: the database is away, read-only, full, out of memory, its table is locked, or it

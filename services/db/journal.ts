@@ -5,6 +5,7 @@
 import type { JobKind } from "../../config/config.ts";
 import type { JournalState, JournalStep, StepKind } from "../core/journal.ts";
 import { type Effect, effectOf, type ToolName } from "../core/tool-effects.ts";
+import { storableJson } from "../core/wire/json.ts";
 import type { Sql } from "./pool.ts";
 
 /** Kinds whose steps are journalled: a transcription's segments are its own record. */
@@ -101,7 +102,7 @@ export async function beginStep(sql: Sql, fence: StepFence, step: NewStep): Prom
       step.name,
       step.effect,
       step.argumentHash,
-      storable(step.input),
+      storableJson(step.input),
       step.textLength,
       step.state,
     ],
@@ -131,14 +132,7 @@ export async function endStep(
        SELECT s.${column} AS owner FROM owl.step s JOIN held ON held.id = s.${column}
         WHERE s.position = $3 AND s.attempt = $2 AND s.state = $4)
      SELECT ${fence.kind === "chat" ? "1" : tell} FROM (SELECT owner FROM marked UNION SELECT owner FROM already) known`,
-    [fence.id, fence.attempt, step.n, step.state, storable(step.output), step.message],
+    [fence.id, fence.attempt, step.n, step.state, storableJson(step.output), step.message],
   );
   return rowCount === 1;
-}
-
-/** As JSON that jsonb takes: without NUL and without halves of surrogate pairs. */
-function storable(value: unknown): string {
-  return JSON.stringify(value ?? null, (_key, one: unknown) =>
-    typeof one === "string" ? one.replaceAll("\u0000", "").toWellFormed() : one,
-  );
 }

@@ -43,6 +43,11 @@ export const LATE_INDEXES: readonly LateIndex[] = [
   // What the sweeps of retention.ts look for.
   { name: "conversation_idle", on: "owl.conversation (updated_at) WHERE pinned_at IS NULL AND deleted_at IS NULL" },
   { name: "conversation_deleted", on: "owl.conversation (deleted_at) WHERE deleted_at IS NOT NULL" },
+  // What names an account, where one goes for good.
+  { name: "conversation_owner", on: "owl.conversation (account_id)" },
+  { name: "step_answered_by", on: "owl.step (answered_by) WHERE answered_by IS NOT NULL" },
+  { name: "approval_account", on: "owl.approval (account_id)" },
+  { name: "rollout_cancel_account", on: "owl.rollout_cancel (account_id)" },
   { name: "batch_ended", on: `owl.batch (ended_at) ${ENDED}` },
   { name: "transcription_single_ended", on: `owl.transcription (ended_at) ${ENDED} AND batch_id IS NULL` },
   { name: "playbook_run_ended", on: `owl.playbook_run (ended_at) ${ENDED}` },

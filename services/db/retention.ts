@@ -255,6 +255,29 @@ const OWNED: readonly ((sql: Sql, id: string) => Promise<number>)[] = [
     ),
   (sql, id) =>
     dropTranscriptions(sql, "SELECT id FROM owl.transcription WHERE account_id = $1 AND ended_at IS NOT NULL", [id]),
+  // What nothing else names goes here bit by bit, and what few have goes with the account itself.
+  (sql, id) =>
+    count(
+      sql,
+      `UPDATE owl.audit SET account_id = NULL WHERE id = ANY(ARRAY(
+         SELECT id FROM owl.audit WHERE account_id = $1 LIMIT ${ROWS}))`,
+      [id],
+    ),
+  ...[
+    ["upload", "NOT EXISTS (SELECT 1 FROM owl.transcription t WHERE t.upload_id = o.id)"],
+    ["batch", "NOT EXISTS (SELECT 1 FROM owl.transcription t WHERE t.batch_id = o.id)"],
+    ["attachment", "o.turn_id IS NULL"],
+    ["idempotency_key", "true"],
+  ].map(
+    ([table, isFree]) =>
+      (sql: Sql, id: string) =>
+        count(
+          sql,
+          `DELETE FROM owl.${table} WHERE ctid = ANY(ARRAY(
+             SELECT o.ctid FROM owl.${table} o WHERE o.account_id = $1 AND ${isFree} LIMIT ${ROWS}))`,
+          [id],
+        ),
+  ),
   // With their ticks, of which there may be many.
   (sql, id) =>
     count(sql, "DELETE FROM owl.schedule WHERE id = (SELECT id FROM owl.schedule WHERE account_id = $1 LIMIT 1)", [id]),
@@ -274,8 +297,8 @@ async function eraseAccount(sql: Sql, id: string): Promise<number> {
     const n = await erase(sql, id);
     if (n > 0) return n;
   }
-  // A job that has not ended is being stopped: it, and the account, go when it has.
-  const held = [...JOB_KINDS.map((kind) => jobKindRow(kind).table), "conversation"].map(
+  // A job that has not ended is being stopped: it, and the account, go when it has. A turn holds its conversation.
+  const held = ["conversation", "transcription", "playbook_run", "schema_analysis"].map(
     (table) => `EXISTS (SELECT 1 FROM owl.${table} WHERE account_id = $1)`,
   );
   const { rows } = await sql.query<{ held: boolean }>(`SELECT ${held.join(" OR ")} AS held`, [id]);

@@ -1,6 +1,7 @@
 // Schema analyses and their table descriptions, stored table by table. Invariant: a worker's writes name its attempt.
 
 import { jobKindRow } from "../core/job-kinds.ts";
+import { storableJson } from "../core/wire/json.ts";
 import type { RunState } from "../core/wire/playbook.ts";
 import { type Before, beforeText, beforeValues, cursorText } from "./keyset.ts";
 import type { Sql } from "./pool.ts";
@@ -119,7 +120,7 @@ export async function storeTableDescription(sql: Sql, fence: Fence, one: TableDe
           columns = excluded.columns, attempt = excluded.attempt, stored_at = clock_timestamp()
        RETURNING analysis_id)
      SELECT pg_notify('owl_observe', 'schema-analysis:' || analysis_id::text) FROM stored`,
-    [fence.id, fence.attempt, one.schema, one.table, one.description, JSON.stringify(one.columns)],
+    [fence.id, fence.attempt, one.schema, one.table, one.description, storableJson(one.columns)],
   );
   return rowCount === 1;
 }

@@ -3,6 +3,7 @@
 
 import { jobKindRow } from "../core/job-kinds.ts";
 import type { TurnCause, TurnEndState, TurnState } from "../core/turn.ts";
+import { storableJson } from "../core/wire/json.ts";
 import type { AttachmentRow } from "./attachments.ts";
 import { type Before, cursorText } from "./keyset.ts";
 import { POSITION } from "./line.ts";
@@ -171,7 +172,7 @@ export async function appendTurnEvents(
          FROM missing, jsonb_array_elements($3::jsonb) WITH ORDINALITY AS v(event, n)
        RETURNING seq)
      SELECT greatest(base.seq, (SELECT max(seq) FROM stored)) AS seq FROM base`,
-    [turn.id, turn.attempt, JSON.stringify(events), repeat !== null, repeat?.after ?? null],
+    [turn.id, turn.attempt, storableJson(events), repeat !== null, repeat?.after ?? null],
   );
   return rows[0]?.seq ?? null;
 }

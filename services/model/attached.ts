@@ -41,7 +41,7 @@ export function describeFile(file: AttachedFile, words: Text): string {
 
 function firstLines(lines: readonly string[]): string {
   const shown = lines.slice(0, SHOWN_LINES).map((line) => line.slice(0, LINE_CHARACTERS));
-  const longest = Math.max(2, ...[...shown.join("\n").matchAll(/`+/g)].map((match) => match[0].length));
+  const longest = (shown.join("\n").match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
   const fence = "`".repeat(longest + 1);
   return `${fence}\n${shown.join("\n")}\n${fence}\n`;
 }

@@ -33,6 +33,6 @@ function inCode(name: string): string {
 
 /** A fence longer than any the text holds. */
 function fenceFor(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((match) => match[0].length));
+  const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
   return "`".repeat(longest + 1);
 }

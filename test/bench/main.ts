@@ -23,6 +23,7 @@ import { rolloversBench } from "./rows/rollovers.ts";
 import { startBench } from "./rows/start.ts";
 import { streamsBench } from "./rows/streams.ts";
 import { millionJobsBench } from "./scale/million-jobs.ts";
+import { millionRowsBench } from "./scale/million-rows.ts";
 import { rolloutsBench } from "./scale/rollouts.ts";
 
 const BENCHES: readonly Bench[] = [
@@ -40,6 +41,7 @@ const BENCHES: readonly Bench[] = [
   instancesBench,
   neighboursBench,
   millionJobsBench,
+  millionRowsBench,
   rolloutsBench,
   pm2Bench,
   graphileBench,

@@ -28,7 +28,21 @@ export function isStorable(value: unknown): boolean {
   return Array.isArray(value) ? value.every(isStorable) : Object.entries(value).flat().every(isStorable);
 }
 
-function isDeep(text: string): boolean {
+/** As JSON that PostgreSQL's jsonb takes: without NUL and without halves of characters, in keys too. */
+export function storableJson(value: unknown): string {
+  const text = JSON.stringify(value ?? null);
+  if (!SUSPECT.test(text)) return text;
+  return JSON.stringify(value, (_key, one: unknown) => {
+    if (typeof one === "string") return storableText(one);
+    if (typeof one !== "object" || one === null || Array.isArray(one)) return one;
+    return Object.fromEntries(Object.entries(one).map(([key, held]) => [storableText(key), held]));
+  });
+}
+
+export const storableText = (text: string): string => text.replaceAll("\u0000", "").toWellFormed();
+
+/** Too many levels for a recursive function, or for the database. */
+export function isDeep(text: string): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const mark = text[at];

@@ -51,7 +51,7 @@ export function createChatHandler(deps: ChatDeps): Handler {
   const responders = new Map(models.map((model) => [model, endpointOnDemand(model)]));
 
   async function run(context: JobContext): Promise<HandlerResult> {
-    const turn = await findTurnToAnswer(context.db, context.id);
+    const turn = await throughOutage(context, () => findTurnToAnswer(context.db, context.id));
     if (!turn) return "lostClaim";
     // One that was chosen and is no longer there: the usual one answers.
     const { assistant } = turn;
@@ -63,7 +63,8 @@ export function createChatHandler(deps: ChatDeps): Handler {
     if (journal.asks) return waitForWord(context, "chat");
     const told = await standOn(context, journal);
     if (told === "lostClaim") return "lostClaim";
-    const files = turn.hasFiles ? await listAttachedTexts(context.db, context.id, ATTACHED_CHARACTERS) : [];
+    const readFiles = () => listAttachedTexts(context.db, context.id, ATTACHED_CHARACTERS);
+    const files = turn.hasFiles ? await throughOutage(context, readFiles) : [];
     const sink = createAnswerSink({
       db: context.db,
       clock: context.clock,
@@ -74,7 +75,7 @@ export function createChatHandler(deps: ChatDeps): Handler {
     });
     // Aborted when nothing goes on before its owner has allowed a call.
     const asking = new AbortController();
-    const names = sourcesOf(assistant, await deps.sources.names());
+    const names = sourcesOf(assistant, await throughOutage(context, () => deps.sources.names()));
     const calls = createToolCalls({
       turnId: context.id,
       tools: deps.tools ?? toolsOf(deps.sources, names, assistant, context),

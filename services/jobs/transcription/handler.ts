@@ -85,7 +85,8 @@ async function segmentsToDo(
   const doneMs = plan.reduce((sum, span) => sum + span.endMs - span.startMs, 0) - lengthOf(todo);
   const seconds = { total: total / 1_000, done: doneMs / 1_000 };
   if (!(await throughOutage(context, () => storePlan(context.db, context, plan, seconds)))) return null;
-  if (kept.some((one) => one.n >= plan.length)) await dropSegmentsFrom(context.db, context, plan.length);
+  if (kept.some((one) => one.n >= plan.length))
+    await throughOutage(context, () => dropSegmentsFrom(context.db, context, plan.length));
   return todo;
 }
 

@@ -5,6 +5,7 @@ import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
 import { request as requestHttp } from "../../../config/http.ts";
 import type { Clock } from "../../../config/time.ts";
+import { isDeep, storableText } from "../../core/wire/json.ts";
 import type { ActingCall, Outcome } from "./outcome.ts";
 import { notAllowed, type Reach } from "./reach.ts";
 
@@ -132,16 +133,15 @@ async function readAnswer(response: IncomingMessage): Promise<{ body: unknown; c
   }
   // PostgreSQL's jsonb holds no NUL.
   const text = Buffer.concat(chunks).toString("utf8").replaceAll("\u0000", "");
-  if (cut || !/json/i.test(response.headers["content-type"] ?? "")) return { body: text, cut };
+  if (cut || !/json/i.test(response.headers["content-type"] ?? "") || isDeep(text)) return { body: text, cut };
   try {
-    return { body: JSON.parse(text, withoutNul), cut };
+    return { body: JSON.parse(text, storable), cut };
   } catch {
     return { body: text, cut };
   }
 }
 
-const withoutNul = (_key: string, value: unknown) =>
-  typeof value === "string" ? value.replaceAll("\u0000", "") : value;
+const storable = (_key: string, value: unknown) => (typeof value === "string" ? storableText(value) : value);
 
 function judge(host: string, response: IncomingMessage, answer: { body: unknown; cut: boolean }): Outcome {
   const status = response.statusCode ?? 0;

@@ -14,7 +14,7 @@ import { type Bench, type Row, scaled, summaryOf } from "../figures.ts";
 
 const WAITING = scaled(1_000_000, 20_000);
 const SAMPLES = scaled(400, 100);
-const ITEMS = 10_000;
+export const ITEMS = 10_000;
 const WORKER = "worker-bench";
 
 export const millionJobsBench: Bench = {
@@ -67,7 +67,7 @@ export const millionJobsBench: Bench = {
   },
 };
 
-interface Bed {
+export interface Bed {
   readonly database: Database;
   readonly queue: JobQueue;
   readonly admin: pg.Client;
@@ -98,7 +98,7 @@ async function measure({ database, queue, admin, accountId }: Bed): Promise<{ ac
 }
 
 /** How long the transaction of one batch takes, ms. */
-async function enqueueBatch({ database, queue, accountId }: Bed): Promise<number> {
+export async function enqueueBatch({ database, queue, accountId }: Omit<Bed, "admin">): Promise<number> {
   const id = randomUUID();
   const items = Array.from({ length: ITEMS }, (_, n) => {
     const item = { path: `/srv/recordings/${id}/${n}.wav`, name: `${n}.wav`, bytes: 1_000_000 };

@@ -56,6 +56,20 @@ test("one's password is changed with the present one; other sessions end; a shor
   expect((await there.signIn("kim", "another long one")).status).toBe(200);
 });
 
+test("of an account's sessions those seen last are kept, so many and no more", async () => {
+  await services.sql.query(
+    `INSERT INTO owl.session (id_hash, account_id, seen_at, expires_at)
+     SELECT sha256(n::text::bytea), a.id, now() - interval '1 day', now() + interval '1 day'
+       FROM owl.account a, generate_series(1, 600) n WHERE a.name = 'mina'`,
+  );
+  expect((await createWebClient(web.socket).signIn("mina")).status).toBe(200);
+  const { rows } = await services.sql.query(
+    "SELECT count(*)::int AS n FROM owl.session s JOIN owl.account a ON a.id = s.account_id WHERE a.name = 'mina'",
+  );
+  expect(rows).toEqual([{ n: 500 }]);
+  expect((await member.call("GET", "/api/session")).status).toBe(200);
+});
+
 test("of many wrong passwords at once no more are evaluated than are allowed, and the owner's known device passes", async () => {
   await client.call("POST", "/internal/users", { name: "suji", password: PASSWORD });
   const owner = createWebClient(web.socket);

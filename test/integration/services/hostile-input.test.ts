@@ -229,6 +229,25 @@ test("without a session nothing but what says that it is public is answered, how
   ]);
 });
 
+test("no other spelling of an address leads anywhere without a session", async () => {
+  const spellings = [
+    (url: string) => `/${url}`,
+    (url: string) => url.toUpperCase(),
+    (url: string) => `${url}/`,
+    (url: string) => `/x/..${url}`,
+    (url: string) => `/.${url}`,
+    (url: string) => url.replace(/\//g, "%2f"),
+    (url: string) => `${url};x=1`,
+  ];
+  for (const { method, url } of routes().filter((one) => one.url.startsWith("/api/"))) {
+    if (app.access.get(`${method} ${url}`) === "public") continue;
+    for (const spell of spellings) {
+      const place = spell(filledIn(url));
+      expect((await app.inject({ method, url: place })).statusCode, `${method} ${place}`).toBeGreaterThanOrEqual(400);
+    }
+  }
+});
+
 test("a write from another origin is refused at every route, however its address is written", async () => {
   for (const { method, url } of routes().filter((one) => WRITES.has(one.method))) {
     for (const place of [filledIn(url), disguised(filledIn(url))]) {

@@ -84,6 +84,7 @@ async function fill(): Promise<void> {
   await admin.query(
     `${owners} INSERT INTO owl.audit (at, account_id, account_name, action) SELECT ${at}, ${owner}, 'm', 'x' ${series}`,
   );
+  await admin.query("UPDATE owl.account SET deleted_at = now() WHERE name = 'member-9'");
   await admin.query(`UPDATE owl.sweep SET mark_at = now() - interval '8 days' WHERE name = 'events'`);
 }
 
@@ -209,6 +210,16 @@ test("sweeps find their rows by an index, those that have nothing to do too", as
       await listOrphanedJobs(db);
     }),
   ).toEqual([]);
+});
+
+test("what names a row that goes is found by an index", async () => {
+  const { rows } = await admin.query<{ name: string }>(
+    `SELECT f.conname AS name FROM pg_constraint f JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = f.conkey[1]
+      WHERE f.contype = 'f' AND f.connamespace = 'owl'::regnamespace AND NOT EXISTS (
+        SELECT 1 FROM pg_index i WHERE i.indrelid = f.conrelid AND i.indkey[0] = a.attnum AND i.indisvalid
+           AND coalesce(pg_get_expr(i.indpred, i.indrelid), '') IN ('', format('(%I IS NOT NULL)', a.attname)))`,
+  );
+  expect(rows).toEqual([]);
 });
 
 test("a search asks the index, in Korean too; without it the newest conversations are looked through", async () => {

@@ -40,6 +40,22 @@ describe("segments", () => {
     expect(spans.map((span) => span.endMs)).toEqual([32_500, 60_000]);
   });
 
+  test("a pause is looked at as often in a recording twice as long", () => {
+    const looks = (minutes: number) => {
+      let count = 0;
+      const pauses = Array.from({ length: minutes * 60 }, (_, n) => ({
+        get startMs() {
+          count += 1;
+          return n * 1_000;
+        },
+        endMs: n * 1_000 + 300,
+      }));
+      planSegments(minutes * 60_000, pauses);
+      return count / minutes;
+    };
+    expect(looks(200)).toBe(looks(100));
+  });
+
   test("kept ones are not done again, unless they were cut elsewhere", () => {
     const plan = planSegments(100_000);
     const kept = [plan[0], { n: 1, startMs: 29_000, endMs: 60_000 }].filter((one) => one !== undefined);

@@ -17,11 +17,15 @@ describe("a statement may pass later after", () => {
     ["40P01", "deadlock"],
     ["40001", "serialization"],
     ["57P01", "shutting down"],
+    ["57P05", "idle for too long"],
+    ["53400", "a limit of the server's"],
+    ["58P01", "a file is missing"],
+    ["XX000", "an error inside the server"],
     ["ECONNREFUSED", "nobody listens"],
   ])("%s, %s", (code) => expect(mayPassLater(failed(code))).toBe(true));
 });
 
-test.each(["23505", "22021", "42P01", "OW001"])("%s is our own fault and never passes", (code) => {
+test.each(["23505", "22021", "42P01", "54000", "54001", "OW001"])("%s is our own fault and never passes", (code) => {
   expect(mayPassLater(failed(code))).toBe(false);
 });
 

@@ -31,6 +31,10 @@ test.each([
   "SELECT rpad('x', power(10, 9)::int)",
   "SELECT repeat('x', x'3B9ACA00'::int)",
   "SELECT repeat('x', (10 ^ 9)::int)",
+  "SELECT E'\\'', repeat('x', power(10, 9)::int), ''",
+  "SELECT $$'$$, repeat('x', power(10, 9)::int), $$'$$",
+  `SELECT 1 AS "'", repeat('x', (10 ^ 9)::int), 1 AS "'"`,
+  "SELECT repeat('x', (10 ^ 9)::int) --'\n, ''",
   "SELECT format('%1000000000s', '')",
   "SELECT lpad('x', 1_000_000_000)",
   "SELECT repeat(repeat('x', 1000000), 1000)",
@@ -50,6 +54,7 @@ test.each([
   "SELECT lo_orderkey, my_pg_name FROM lineorder",
   "SELECT repeat('█', (sum(amount) / 1000000)::int), format('%-20s', name) FROM sales WHERE name ~ '^a' GROUP BY name",
   "SELECT lpad(month::text, 2, '0'), repeat('*', 20) FROM sales WHERE id = 12345",
+  `SELECT repeat('x', total) AS "Bar" FROM sales`,
   "SELECT 5000000000 AS big",
   "EXPLAIN SELECT 1",
 ])("%s is run", (sql) => {

@@ -33,6 +33,8 @@ test("an exported conversation holds questions, statements and answers, whatever
   expect(text).toContain("some\n\n> cut\n");
   expect(text).not.toContain("thinking");
   expect(turnMarkdown({ ...turn, state: "stopped", message: null }, textOf("ko"))).toContain("> 중지했습니다.");
+  const attachments = [{ id: "h", name: "` ".repeat(200_000), bytes: 1 }];
+  expect(turnMarkdown({ ...turn, attachments }, textOf("en"))).toContain("- ``` ` ` `");
 });
 
 test("an exported file is named after its conversation, in any script, and by nothing that ends the header", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isStorable, readJson } from "../../../../../services/core/wire/json.ts";
+import { isStorable, readJson, storableJson } from "../../../../../services/core/wire/json.ts";
 
 test.each([
   ["an object", '{"a":[1,"\\u00e9","\\ud83d\\ude00"]}'],
@@ -28,4 +28,12 @@ test("a query's values are judged alike", () => {
   expect(isStorable({ a: "b", c: ["d"] })).toBe(true);
   expect(isStorable({ a: ["b\u0000"] })).toBe(false);
   expect(isStorable(null)).toBe(true);
+});
+
+test("what is written for jsonb has neither NUL nor half a character, in keys neither", () => {
+  const odd = { "a\u0000": ["x\u0000", "\ud83d", { "\udc00b": null }], fine: "\\u0000 😀", n: 1 };
+  const written: unknown = JSON.parse(storableJson(odd));
+  expect(written).toEqual({ a: ["x", "\ufffd", { "\ufffdb": null }], fine: "\\u0000 😀", n: 1 });
+  expect(isStorable(written)).toBe(true);
+  expect(storableJson(undefined)).toBe("null");
 });

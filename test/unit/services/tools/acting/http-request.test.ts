@@ -10,10 +10,16 @@ import { createReach } from "../../../../../services/tools/acting/reach.ts";
 let server: Server;
 let port: number;
 let reached = 0;
+const answers: Readonly<Record<string, string>> = {
+  "/odd": '{"a":"x\\u0000y","b":"\\ud800"}',
+  "/deep": `${"[".repeat(6_000)}${"]".repeat(6_000)}`,
+};
 
 beforeAll(async () => {
-  server = createServer((_request, response) => {
+  server = createServer((request, response) => {
     reached += 1;
+    const told = answers[request.url ?? ""];
+    if (told !== undefined) return response.writeHead(200, { "content-type": "application/json" }).end(told);
     response.writeHead(302, { location: "http://127.0.0.1:1/" }).end();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -53,4 +59,13 @@ test("an allowed host is reached, and its redirect is told, not followed", async
   const outcome = await send({ url: `http://localhost:${port}/` }, [`localhost:${port}`]);
   expect(outcome).toMatchObject({ kind: "failed", output: { status: 302 } });
   expect(reached).toBe(1);
+});
+
+test("an answer is kept so that the database takes it: without NUL and half characters, and as text where it is deep", async () => {
+  const bodyOf = async (path: string) => {
+    const outcome = await send({ url: `http://127.0.0.1:${port}${path}` }, ["127.0.0.1"]);
+    return outcome.kind === "finished" ? (outcome.output as { body: unknown }).body : outcome;
+  };
+  expect(await bodyOf("/odd")).toEqual({ a: "xy", b: "\ufffd" });
+  expect(await bodyOf("/deep")).toBe(answers["/deep"]);
 });
