@@ -19,6 +19,8 @@ interface ThinkTags {
 export function createThinkTags(): ThinkTags {
   let state: "start" | "thought" | "text" = "start";
   let held = "";
+  /** White space before anything else: looked at once, however much of it comes. */
+  let blank = "";
   let hasThought = false;
 
   function push(delta: string): Said {
@@ -27,11 +29,17 @@ export function createThinkTags(): ThinkTags {
     for (;;) {
       if (state === "start") {
         const begun = held.trimStart();
+        if (begun === "") {
+          blank += held;
+          held = "";
+          return { thought, text: "" };
+        }
         if (begun.length < OPEN.length && OPEN.startsWith(begun)) return { thought, text: "" };
         state = begun.startsWith(OPEN) ? "thought" : "text";
         if (state === "thought") held = begun.slice(OPEN.length);
         // The empty lines between a thought and its answer belong to neither.
-        else if (hasThought) held = begun;
+        else held = hasThought ? begun : blank + held;
+        blank = "";
       } else if (state === "thought") {
         hasThought = true;
         const at = held.indexOf(CLOSE);
@@ -51,8 +59,9 @@ export function createThinkTags(): ThinkTags {
   return {
     push,
     end() {
-      const rest = held;
+      const rest = blank + held;
       held = "";
+      blank = "";
       if (state === "thought") return { thought: rest, text: "" };
       return { thought: "", text: hasThought ? rest.trimStart() : rest };
     },
