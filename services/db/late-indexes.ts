@@ -44,7 +44,7 @@ export const LATE_INDEXES: readonly LateIndex[] = [
   { name: "conversation_idle", on: "owl.conversation (updated_at) WHERE pinned_at IS NULL AND deleted_at IS NULL" },
   { name: "conversation_deleted", on: "owl.conversation (deleted_at) WHERE deleted_at IS NOT NULL" },
   // What names an account, where one goes for good.
-  { name: "conversation_owner", on: "owl.conversation (account_id)" },
+  { name: "conversation_owner", on: "owl.conversation (account_id, created_at)" },
   { name: "step_answered_by", on: "owl.step (answered_by) WHERE answered_by IS NOT NULL" },
   { name: "approval_account", on: "owl.approval (account_id)" },
   { name: "rollout_cancel_account", on: "owl.rollout_cancel (account_id)" },

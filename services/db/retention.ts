@@ -104,7 +104,7 @@ async function eraseConversations(sql: Sql): Promise<number> {
     sql,
     `DELETE FROM owl.turn WHERE id = ANY(ARRAY(
        SELECT t.id FROM owl.conversation c JOIN owl.turn t ON t.conversation_id = c.id
-        WHERE c.deleted_at IS NOT NULL AND t.ended_at IS NOT NULL LIMIT ${HEAVY}))`,
+        WHERE c.deleted_at IS NOT NULL AND t.ended_at IS NOT NULL ORDER BY c.deleted_at LIMIT ${HEAVY}))`,
   );
   if (turns > 0) return turns;
   return count(
@@ -112,7 +112,7 @@ async function eraseConversations(sql: Sql): Promise<number> {
     `DELETE FROM owl.conversation WHERE id = ANY(ARRAY(
        SELECT c.id FROM owl.conversation c WHERE c.deleted_at IS NOT NULL
           AND NOT EXISTS (SELECT 1 FROM owl.turn t WHERE t.conversation_id = c.id)
-        LIMIT ${ROWS} FOR UPDATE SKIP LOCKED))`,
+        ORDER BY c.deleted_at LIMIT ${ROWS} FOR UPDATE SKIP LOCKED))`,
   );
 }
 
@@ -149,7 +149,7 @@ async function forgetBatches(sql: Sql, ms: number): Promise<number> {
   const items = await dropTranscriptions(
     sql,
     `SELECT t.id FROM owl.batch b JOIN owl.transcription t ON t.batch_id = b.id
-      WHERE b.ended_at IS NOT NULL AND b.ended_at < ${OLD} AND t.ended_at IS NOT NULL`,
+      WHERE b.ended_at IS NOT NULL AND b.ended_at < ${OLD} AND t.ended_at IS NOT NULL ORDER BY b.ended_at`,
     [ms],
   );
   if (items > 0) return items;
@@ -245,36 +245,42 @@ async function eraseAccounts(sql: Sql): Promise<number> {
   return 0;
 }
 
+// Each in the order of its index: who has nothing left is found to have nothing by it, whatever most accounts have.
 const OWNED: readonly ((sql: Sql, id: string) => Promise<number>)[] = [
   (sql, id) =>
     count(
       sql,
       `UPDATE owl.conversation SET deleted_at = clock_timestamp() WHERE id = ANY(ARRAY(
-         SELECT id FROM owl.conversation WHERE account_id = $1 AND deleted_at IS NULL LIMIT ${ROWS}))`,
+         SELECT id FROM owl.conversation WHERE account_id = $1 AND deleted_at IS NULL
+          ORDER BY updated_at DESC LIMIT ${ROWS}))`,
       [id],
     ),
   (sql, id) =>
-    dropTranscriptions(sql, "SELECT id FROM owl.transcription WHERE account_id = $1 AND ended_at IS NOT NULL", [id]),
+    dropTranscriptions(
+      sql,
+      "SELECT id FROM owl.transcription WHERE account_id = $1 AND ended_at IS NOT NULL ORDER BY created_at DESC",
+      [id],
+    ),
   // What nothing else names goes here bit by bit, and what few have goes with the account itself.
   (sql, id) =>
     count(
       sql,
       `UPDATE owl.audit SET account_id = NULL WHERE id = ANY(ARRAY(
-         SELECT id FROM owl.audit WHERE account_id = $1 LIMIT ${ROWS}))`,
+         SELECT id FROM owl.audit WHERE account_id = $1 ORDER BY id LIMIT ${ROWS}))`,
       [id],
     ),
   ...[
-    ["upload", "NOT EXISTS (SELECT 1 FROM owl.transcription t WHERE t.upload_id = o.id)"],
-    ["batch", "NOT EXISTS (SELECT 1 FROM owl.transcription t WHERE t.batch_id = o.id)"],
+    ["upload", "NOT EXISTS (SELECT 1 FROM owl.transcription t WHERE t.upload_id = o.id) ORDER BY o.created_at"],
+    ["batch", "NOT EXISTS (SELECT 1 FROM owl.transcription t WHERE t.batch_id = o.id) ORDER BY o.created_at DESC"],
     ["attachment", "o.turn_id IS NULL"],
-    ["idempotency_key", "true"],
+    ["idempotency_key", "true ORDER BY o.route"],
   ].map(
-    ([table, isFree]) =>
+    ([table, free]) =>
       (sql: Sql, id: string) =>
         count(
           sql,
           `DELETE FROM owl.${table} WHERE ctid = ANY(ARRAY(
-             SELECT o.ctid FROM owl.${table} o WHERE o.account_id = $1 AND ${isFree} LIMIT ${ROWS}))`,
+             SELECT o.ctid FROM owl.${table} o WHERE o.account_id = $1 AND ${free} LIMIT ${ROWS}))`,
           [id],
         ),
   ),
@@ -286,7 +292,8 @@ const OWNED: readonly ((sql: Sql, id: string) => Promise<number>)[] = [
       count(
         sql,
         `DELETE FROM owl.${table} WHERE id = ANY(ARRAY(
-           SELECT id FROM owl.${table} WHERE account_id = $1 AND ended_at IS NOT NULL LIMIT ${HEAVY}))`,
+           SELECT id FROM owl.${table} WHERE account_id = $1 AND ended_at IS NOT NULL
+            ORDER BY created_at DESC LIMIT ${HEAVY}))`,
         [id],
       ),
   ),
@@ -299,7 +306,7 @@ async function eraseAccount(sql: Sql, id: string): Promise<number> {
   }
   // A job that has not ended is being stopped: it, and the account, go when it has. A turn holds its conversation.
   const held = ["conversation", "transcription", "playbook_run", "schema_analysis"].map(
-    (table) => `EXISTS (SELECT 1 FROM owl.${table} WHERE account_id = $1)`,
+    (table) => `(SELECT id FROM owl.${table} WHERE account_id = $1 ORDER BY created_at DESC LIMIT 1) IS NOT NULL`,
   );
   const { rows } = await sql.query<{ held: boolean }>(`SELECT ${held.join(" OR ")} AS held`, [id]);
   if (rows[0]?.held !== false) return 0;
