@@ -20,6 +20,7 @@ const USAGE = `npm run chaos -- [options]
   --faults a,b     only these faults ("none": operations alone)
   --every SECONDS  mean distance of two faults (default 7)
   --no-updates     restarts only: no releases are built, no update or rollback is made
+  --no-operations  nor restarts: faults alone (60 s of a flooding member: --faults disorder --no-operations --every 60 --minutes 2)
   --out FILE       the whole report as JSON
   --keep           leave the home behind
   --quiet          no timeline while it runs
@@ -77,6 +78,7 @@ async function runAll(
       root,
       releases,
       strict: true,
+      isLeftAlone: !wanted.operations,
       load: { turns: 5, playbooks: 2, plain: 4, recordings: 8 },
       echo: wanted.quiet ? () => undefined : (line) => process.stderr.write(`${line}\n`),
       keep: wanted.keep,
@@ -110,6 +112,7 @@ function read() {
       every: { type: "string", default: "7" },
       out: { type: "string" },
       "no-updates": { type: "boolean", default: false },
+      "no-operations": { type: "boolean", default: false },
       keep: { type: "boolean", default: false },
       quiet: { type: "boolean", default: false },
       losses: { type: "string" },
@@ -132,7 +135,8 @@ function read() {
     everyMs: number("every", values.every) * 1_000,
     faults,
     out: values.out,
-    updates: !values["no-updates"],
+    updates: !values["no-updates"] && !values["no-operations"],
+    operations: !values["no-operations"],
     keep: values.keep,
     quiet: values.quiet,
     losses: values.losses === undefined ? 0 : Math.floor(number("losses", values.losses)),

@@ -53,6 +53,8 @@ export interface RunWanted {
   };
   /** Waits of the product are judged too. Not in `npm test`: it runs on machines of any speed. */
   readonly strict: boolean;
+  /** The operator does nothing. */
+  readonly isLeftAlone?: boolean;
   readonly echo: (line: string) => void;
   /** The home stays, for a person to look into. */
   readonly keep: boolean;
@@ -80,7 +82,8 @@ export async function runChaos(wanted: RunWanted): Promise<Report> {
   const random = createSeededRandom(wanted.seed);
   const lengthMs = wanted.minutes * 60_000;
   const { faultEveryMs, operationEveryMs, releases, strict } = wanted;
-  const operations = releases === null ? OPERATIONS : [...OPERATIONS, ...UPDATES];
+  const orders = releases === null ? OPERATIONS : [...OPERATIONS, ...UPDATES];
+  const operations = wanted.isLeftAlone ? [] : orders;
   const plan = { lengthMs, names: wanted.faults, faultEveryMs, operationEveryMs, operations };
   const schedule = planSchedule(random, plan);
   const [model, tools, mail] = await Promise.all([startModelEndpoint(), startToolServer(), startMailServer()]);

@@ -134,7 +134,8 @@ async function routeRows(bed: Bed, client: WebClient): Promise<readonly Row[]> {
   const deep = async (table: string, key: string, where = "true") => {
     const { rows } = await admin.query<{ id: string; cursor: string }>(
       `SELECT id, (extract(epoch FROM ${key}) * 1000000)::bigint::text AS cursor FROM owl.${table}
-        WHERE account_id = $1 AND ${where} ORDER BY ${key} OFFSET 2000 LIMIT 1`,
+        WHERE account_id = $1 AND ${where} ORDER BY ${key}
+        OFFSET (SELECT count(*) / 2 FROM owl.${table} WHERE account_id = $1 AND ${where}) LIMIT 1`,
       [ownerId],
     );
     return cursorOf(rows[0]?.cursor ?? "", rows[0]?.id ?? "");

@@ -95,14 +95,14 @@ export function planSchedule(random: SeededRandom, wanted: ScheduleWanted): Sche
     const name = wanted.names[index] ?? wanted.names[0];
     if (name === undefined) break;
     const kind: FaultKind = FAULTS[name];
-    // In a short run a long hold would be all of it.
-    const most = Math.max(2_000, wanted.lengthMs / 6);
+    // In a short run a long hold would be all of it; where nothing else is done it may be half.
+    const most = Math.max(2_000, wanted.lengthMs / (wanted.names.length > 1 ? 6 : 2));
     const holdMs = kind.hold ? random.whole(kind.hold[0], Math.min(kind.hold[1], most)) : 0;
     faults.push({ n: faults.length + 1, atMs: Math.round(at), name, holdMs, choice: random.float() });
     at += wait(random, wanted.faultEveryMs);
   }
   const operations: PlannedOperation[] = [];
-  for (let at = wait(random, wanted.operationEveryMs) / 2; at < wanted.lengthMs; ) {
+  for (let at = wait(random, wanted.operationEveryMs) / 2; wanted.operations.length > 0 && at < wanted.lengthMs; ) {
     operations.push({ atMs: Math.round(at), name: random.pick(wanted.operations) });
     at += wait(random, wanted.operationEveryMs);
   }
