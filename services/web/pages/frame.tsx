@@ -41,7 +41,9 @@ const LAZY: Partial<Record<Place["page"], PageLoader>> = {
 
 export function Frame({ account }: { readonly account: Account }): VNode {
   const place = usePlace();
-  const [open, setOpen] = useState(false);
+  // The side column over the page, on a phone: opened at one place, it is closed at every other.
+  const [openAt, setOpenAt] = useState<Place | null>(null);
+  const open = openAt === place;
   const [help, setHelp] = useState(false);
   const [Palette, setPalette] = useState<ComponentType<PaletteProps> | null>(null);
   const marks = useStore(unread);
@@ -67,7 +69,6 @@ export function Frame({ account }: { readonly account: Account }): VNode {
     };
   }, []);
 
-  useEffect(() => setOpen(false), [place]);
   const title = titleOf(place, useStore(conversationList).items);
   useEffect(() => {
     const count = Object.keys(marks).length;
@@ -90,7 +91,13 @@ export function Frame({ account }: { readonly account: Account }): VNode {
         {t("skip")}
       </a>
       <header class="top-bar">
-        <button type="button" class="quiet" aria-label={t("menu")} aria-expanded={open} onClick={() => setOpen(!open)}>
+        <button
+          type="button"
+          class="quiet"
+          aria-label={t("menu")}
+          aria-expanded={open}
+          onClick={() => setOpenAt(open ? null : place)}
+        >
           <Icon name="menu" />
         </button>
         <span class="mark">Owl</span>
@@ -101,7 +108,7 @@ export function Frame({ account }: { readonly account: Account }): VNode {
       <SideColumn account={account} place={place} onHelp={() => setHelp(true)} />
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the menu button closes it too */}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
-      <div class="shade" onClick={() => setOpen(false)} />
+      <div class="shade" onClick={() => setOpenAt(null)} />
       <main id="main" tabIndex={-1}>
         <VersionBanner />
         <ConnectionBanner />
