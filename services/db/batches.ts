@@ -26,7 +26,13 @@ export interface BatchRow {
   readonly cursor: string;
 }
 
-// An item whose length is not known yet counts as 0: least() alone would pass over its null and say 1.
+const COUNTS = `jsonb_build_object(
+             'queued', count(*) FILTER (WHERE t.state = 'queued'), 'running', count(*) FILTER (WHERE t.state = 'running'),
+             'done', count(*) FILTER (WHERE t.state = 'done'), 'failed', count(*) FILTER (WHERE t.state = 'failed'),
+             'cancelled', count(*) FILTER (WHERE t.state = 'cancelled')) AS counts`;
+
+// An item whose length is not known yet counts as 0: least() alone would pass over its null and say 1. Of a batch that
+// has ended the states alone are read, and those from the index: a page of large batches is looked at again and again.
 const BATCH = `SELECT b.id, b.account_id AS "accountId", b.kind, b.request, b.state, b.total,
     jsonb_array_length(b.skipped) AS "skippedCount", b.created_at AS "createdAt", b.ended_at AS "endedAt",
     c.counts, c.partial, c."movedAt", owl.batch_active_ms(b)::float8 AS "activeMs",
@@ -35,14 +41,14 @@ const BATCH = `SELECT b.id, b.account_id AS "accountId", b.kind, b.request, b.st
            ORDER BY t.batch_active_ms DESC LIMIT ${RECENT + 1}) AS marks,
     ${cursorText("b.created_at")} AS cursor
   FROM owl.batch b, LATERAL (
-    SELECT jsonb_build_object(
-             'queued', count(*) FILTER (WHERE t.state = 'queued'), 'running', count(*) FILTER (WHERE t.state = 'running'),
-             'done', count(*) FILTER (WHERE t.state = 'done'), 'failed', count(*) FILTER (WHERE t.state = 'failed'),
-             'cancelled', count(*) FILTER (WHERE t.state = 'cancelled')) AS counts,
+    SELECT ${COUNTS},
            coalesce(sum(least(1, coalesce(t.seconds_done / nullif(t.seconds_total, 0), 0)))
              FILTER (WHERE t.state IN ('queued', 'running')), 0)::float8 AS partial,
            max(t.moved_at) AS "movedAt"
-      FROM owl.transcription t WHERE t.batch_id = b.id) c`;
+      FROM owl.transcription t WHERE t.batch_id = b.id AND b.ended_at IS NULL HAVING b.ended_at IS NULL
+    UNION ALL
+    SELECT ${COUNTS}, 0, b.ended_at
+      FROM owl.transcription t WHERE t.batch_id = b.id AND b.ended_at IS NOT NULL HAVING b.ended_at IS NOT NULL) c`;
 
 /** The batch, when it is that account's (null: anybody's). */
 export async function findBatch(sql: Sql, id: string, accountId: string | null): Promise<BatchRow | null> {

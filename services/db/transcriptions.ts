@@ -94,11 +94,12 @@ export async function endTranscription(
   return rowCount === 1;
 }
 
-export async function listSegments(sql: Sql, id: string): Promise<readonly Segment[]> {
+/** Those after number `after`, in order. */
+export async function listSegments(sql: Sql, id: string, after = -1): Promise<readonly Segment[]> {
   const { rows } = await sql.query<Segment>(
     `SELECT n, start_ms::float8 AS "startMs", end_ms::float8 AS "endMs", text FROM owl.segment
-      WHERE transcription_id = $1 ORDER BY n`,
-    [id],
+      WHERE transcription_id = $1 AND n > $2 ORDER BY n`,
+    [id, after],
   );
   return rows;
 }

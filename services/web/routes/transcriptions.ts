@@ -72,9 +72,9 @@ const FORMATS = { txt: "text/plain", srt: "application/x-subrip", vtt: "text/vtt
 async function eventsAfter(db: Database, id: string, accountId: string, lastId: string) {
   const row = await findTranscription(db, id, accountId);
   if (!row) return { events: [], done: true };
-  const [toldState = "", toldN = "-1"] = lastId.split("-n");
-  const after = /^\d{1,9}$/.test(toldN) ? Number(toldN) : -1;
-  const segments = (await listSegments(db, id)).filter((one) => one.n > after);
+  const [, toldState = "", toldN = "-1"] = /^((?:[a-z]+\.\d{1,9})?)-n(-1|\d{1,9})$/.exec(lastId) ?? [];
+  const after = Number(toldN);
+  const segments = await listSegments(db, id, after);
   const lastN = segments.at(-1)?.n ?? after;
   const state = `${row.state}.${row.attempt}`;
   const over = row.endedAt !== null;

@@ -5,10 +5,13 @@ import type pg from "pg";
 import { scaled } from "../figures.ts";
 
 export const TURNS = scaled(1_000_000, 50_000);
+/** Of the oldest turns: those that a sweep takes first. */
 export const EVENTS = Math.round(TURNS * 2.4);
 /** Recordings, runs and analyses together. */
 export const JOBS = TURNS;
 export const LONG_TURNS = 1_000;
+const BATCHES = 50;
+const BATCH_ITEMS = scaled(5_000, 200);
 const MEMBERS = 500;
 const TURNS_EACH = 4;
 const WITH_EVENTS = EVENTS / 4;
@@ -62,7 +65,7 @@ export async function writeRows(admin: pg.Client, ownerId: string, log: (line: s
     `${EVENTS} events`,
     `INSERT INTO owl.turn_event (turn_id, seq, kind, data)
        SELECT t.id, s, CASE s WHEN 1 THEN 'state' WHEN 4 THEN 'end' ELSE 'delta' END, '{"text":"some words of an answer"}'
-         FROM (SELECT id FROM owl.turn LIMIT ${WITH_EVENTS}) t, generate_series(1, 4) s`,
+         FROM (SELECT id FROM owl.turn ORDER BY ended_at LIMIT ${WITH_EVENTS}) t, generate_series(1, 4) s`,
   );
   const jobs = (part: number) => `generate_series(1, ${Math.round(JOBS * part)}) n`;
   await run(
@@ -70,6 +73,16 @@ export async function writeRows(admin: pg.Client, ownerId: string, log: (line: s
     `INSERT INTO owl.transcription (id, account_id, path, name, state, bytes, created_at, claimed_at, ended_at)
        SELECT gen_random_uuid(), ${owner("n")}, '/srv/' || n, n || '.wav', CASE WHEN n % 89 = 0 THEN 'failed' ELSE 'done' END,
               1000000, ${at("n", JOBS * 0.4)}, ${at("n", JOBS * 0.4)}, ${at("n", JOBS * 0.4)} FROM ${jobs(0.4)}`,
+  );
+  await run(
+    "batches",
+    `CREATE TABLE bench_batch AS SELECT gen_random_uuid() AS id, k FROM generate_series(0, ${BATCHES - 1}) k;
+     INSERT INTO owl.batch (id, account_id, kind, request, state, total, created_at, active_since, ended_at)
+       SELECT id, '${ownerId}', 'transcription', '{}', 'done', ${BATCH_ITEMS}, now() - k * interval '1 day', NULL, now() FROM bench_batch;
+     INSERT INTO owl.transcription (id, account_id, batch_id, position, path, name, state, bytes, created_at, claimed_at, ended_at,
+                                    batch_active_ms)
+       SELECT gen_random_uuid(), '${ownerId}', b.id, n, '/srv/' || n, n || '.wav', 'done', 1000000, now(), now(), now(), n
+         FROM bench_batch b, generate_series(1, ${BATCH_ITEMS}) n`,
   );
   await run(
     "runs",
