@@ -1,16 +1,20 @@
 // Heavy work of other processes (decoders, statements) takes the processors that answering leaves: it runs as fast as
 // ever on an idle machine, and behind everybody's questions on a busy one.
 
+import { readFileSync, writeFileSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
 
-/** Not the least there is: a statement that holds a lock of the server has to get on with it. */
-const BEHIND_US = 10;
 const LEAST = 19;
 
-export function lowerPriority(pid: number): void {
+/** `by` how much: the least there is, but for whom others may wait (a statement that holds a lock of the server). */
+export function lowerPriority(pid: number, by = LEAST): void {
   try {
-    setPriority(pid, Math.min(getPriority() + BEHIND_US, LEAST));
+    const priority = Math.min(getPriority() + by, LEAST);
+    setPriority(pid, priority);
+    // Linux shares processors out by session first, where it groups them so, and by priority only within one.
+    const session = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ")[3];
+    if (session === String(pid)) writeFileSync(`/proc/${pid}/autogroup`, String(priority));
   } catch {
-    // It has ended, or is another user's: it runs as it is.
+    // It has ended, is another user's, or sessions are not grouped: it runs as it is.
   }
 }

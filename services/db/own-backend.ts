@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import type pg from "pg";
 import { lowerPriority } from "../lower-priority.ts";
 
+const BEHIND_US = 15;
 /** Private memory alone; what the server shares is not counted. */
 const MEMORY_BYTES = 512 * 2 ** 20;
 const run = promisify(execFile);
@@ -22,7 +23,7 @@ async function ownPid(client: pg.ClientBase): Promise<number | null> {
 /** Lowers its priority; null where it is not of this machine. */
 export async function lowerBackend(client: pg.ClientBase): Promise<number | null> {
   const pid = await ownPid(client);
-  if (pid !== null) lowerPriority(pid);
+  if (pid !== null) lowerPriority(pid, BEHIND_US);
   return pid;
 }
 

@@ -64,6 +64,33 @@ test("while somebody else asks an account has three places, and eight again when
   for (const { statusCode } of await Promise.all(many)) expect(statusCode).toBe(200);
 });
 
+test("beside others whoever had much lately goes one by one, with rests four times as long as the request before", async () => {
+  const { begun, go, ask, clock, next } = appWithSlowRoute(16);
+  const first = ask("mina");
+  await expect.poll(() => begun, { timeout: 20_000 }).toHaveLength(1);
+  await clock.advance(1_700);
+  next();
+  await first;
+  // Alone it had no rest.
+  const alone = ask("mina");
+  await expect.poll(() => begun, { timeout: 20_000 }).toHaveLength(2);
+  await clock.advance(100);
+  const other = ask("jun");
+  await expect.poll(() => begun, { timeout: 20_000 }).toHaveLength(3);
+  next();
+  await alone;
+  const many = [ask("mina"), ask("mina")];
+  await clock.advance(399);
+  expect(countOf(begun, "mina /work")).toBe(2);
+  await clock.advance(1);
+  await expect.poll(() => countOf(begun, "mina /work"), { timeout: 20_000 }).toBe(3);
+  go();
+  await other;
+  await many[0];
+  await clock.advance(2_000);
+  expect((await many[1])?.statusCode).toBe(200);
+});
+
 test("no account has more than half of a small pool, and past five hundred in line it is refused", async () => {
   const { begun, go, ask } = appWithSlowRoute(4);
   const many = Array.from({ length: 503 }, () => ask("mina"));
