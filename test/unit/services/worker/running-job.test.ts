@@ -1,6 +1,7 @@
 // One job's way to its end, whatever the database says on it.
 
 import { expect, test } from "vitest";
+import { JOB_KINDS, type JobKind } from "../../../../config/config.ts";
 import type { Claim } from "../../../../services/db/claims.ts";
 import { markDatabaseError } from "../../../../services/db/database-errors.ts";
 import type { Database, Sql } from "../../../../services/db/pool.ts";
@@ -23,7 +24,11 @@ const claim: Claim = {
 const failure = (code: string) => markDatabaseError(Object.assign(new Error(code), { code })) as Error;
 
 /** A database whose statements fail with `code` while there is one. */
-function setup(run: (context: JobContext) => Promise<"ended" | "lostClaim">, code: string | null = null) {
+function setup(
+  run: (context: JobContext) => Promise<"ended" | "lostClaim">,
+  code: string | null = null,
+  kind: JobKind = "chat",
+) {
   const clock = createTestClock();
   const state = { code, ended: 0, failed: 0 };
   const sql: Sql = {
@@ -43,25 +48,39 @@ function setup(run: (context: JobContext) => Promise<"ended" | "lostClaim">, cod
     },
   };
   const deps = { db, clock, log, text: textOf("en"), queue: { complete: async () => {} } };
-  const job = runJob(deps as never, handler, claim, new AbortController().signal);
+  const job = runJob(deps as never, handler, { ...claim, kind }, new AbortController().signal);
   return { clock, state, job };
 }
 
 const end = (context: JobContext) =>
   context.end(async (sql) => (await sql.query("UPDATE owl.turn SET state = 'answered'")).rowCount === 1);
 
-test.each(["25006", "53100", "53200", "57014", "40P01", "40001", "58030", "55P03", "57P01", "ECONNREFUSED"])(
-  "an answer is saved once the database is well again, however long it answered %s",
-  async (code) => {
-    const { clock, state, job } = setup(end, code);
-    await clock.advance(600_000);
-    expect(state).toMatchObject({ ended: 0, failed: 0 });
-    state.code = null;
-    await clock.advance(2_000);
-    expect(await job.over).toBe("ended");
-    expect(state).toMatchObject({ ended: 1, failed: 0 });
-  },
-);
+test.each([
+  ...[
+    "25006",
+    "40001",
+    "40P01",
+    "53100",
+    "53200",
+    "53300",
+    "53400",
+    "55P03",
+    "57014",
+    "57P01",
+    "57P02",
+    "57P03",
+    "57P05",
+  ],
+  ...["58000", "58030", "58P01", "XX000", "XX001", "08006", "ECONNREFUSED"],
+])("an answer is saved once the database is well again, however long it answered %s", async (code) => {
+  const { clock, state, job } = setup(end, code);
+  await clock.advance(600_000);
+  expect(state).toMatchObject({ ended: 0, failed: 0 });
+  state.code = null;
+  await clock.advance(2_000);
+  expect(await job.over).toBe("ended");
+  expect(state).toMatchObject({ ended: 1, failed: 0 });
+});
 
 test("an ending that is wrong in itself is not repeated: the row ends by its kind's rule", async () => {
   let tries = 0;
@@ -75,14 +94,18 @@ test("an ending that is wrong in itself is not repeated: the row ends by its kin
   expect([tries, state.failed, state.ended]).toEqual([1, 1, 1]);
 });
 
-test("by its kind's rule it is ended whatever the database says, also what is our own fault", async () => {
-  const { clock, state, job } = setup(async () => {
-    throw new Error("a fault in run");
-  }, "42P01");
-  await clock.advance(60_000);
-  expect(state).toMatchObject({ ended: 0, failed: 1 });
-  state.code = null;
-  await clock.advance(2_000);
-  expect(await job.over).toBe("ended");
-  expect(state.ended).toBe(1);
-});
+test.each(JOB_KINDS)(
+  "by the rule of %s it is ended whatever the database says, also what is our own fault",
+  async (kind) => {
+    const run = async () => {
+      throw new Error("a fault in run");
+    };
+    const { clock, state, job } = setup(run, "42P01", kind);
+    await clock.advance(60_000);
+    expect(state).toMatchObject({ ended: 0, failed: 1 });
+    state.code = null;
+    await clock.advance(2_000);
+    expect(await job.over).toBe("ended");
+    expect(state.ended).toBe(1);
+  },
+);
