@@ -327,11 +327,14 @@ interface TurnEventRow {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Stored events after `seq`, in order. */
+/** Of one look at a turn's events. */
+export const MOST_EVENTS = 2_000;
+
+/** Stored events after `seq`, in order; MOST_EVENTS at most. */
 export async function listTurnEvents(sql: Sql, id: string, afterSeq: number): Promise<readonly TurnEventRow[]> {
   const { rows } = await sql.query<TurnEventRow>(
-    "SELECT seq, kind, data FROM owl.turn_event WHERE turn_id = $1 AND seq > $2 ORDER BY seq LIMIT 2000",
-    [id, afterSeq],
+    "SELECT seq, kind, data FROM owl.turn_event WHERE turn_id = $1 AND seq > $2 ORDER BY seq LIMIT $3",
+    [id, afterSeq, MOST_EVENTS],
   );
   return rows;
 }

@@ -90,7 +90,7 @@ export function createAccountFeeds(deps: AccountFeedsDeps): AccountFeeds {
       const fresh = new Set<string>();
       let more = false;
 
-      async function read(lastId: string): Promise<{ events: readonly StreamEvent[]; done: boolean }> {
+      async function read(lastId: string): Promise<{ events: readonly StreamEvent[]; done: boolean; more?: boolean }> {
         const events: StreamEvent[] = [];
         const isFirst = cursor === null;
         const after = cursor ?? parseCursor(lastId);
@@ -144,8 +144,7 @@ export function createAccountFeeds(deps: AccountFeedsDeps): AccountFeeds {
           const [what, id] = mark.split(":");
           events.push({ event: "changed", data: { what, id } });
         }
-        if (more) streams.wake("owl_observe", `account:${accountId}`);
-        return { events, done: false };
+        return { events, done: false, more };
       }
 
       return {

@@ -17,8 +17,10 @@ export interface StreamSource {
   /** Woken by this channel's notification with this payload (and by every reconnect of the listener). */
   readonly channel: Channel;
   readonly payload: string;
-  /** The stored events after `lastId` ("" at first); `done`: nothing will follow them. */
-  read(lastId: string): Promise<{ readonly events: readonly StreamEvent[]; readonly done: boolean }>;
+  /** The stored events after `lastId` ("" at first); `done`: nothing will follow them; `more`: not all were read. */
+  read(
+    lastId: string,
+  ): Promise<{ readonly events: readonly StreamEvent[]; readonly done: boolean; readonly more?: boolean }>;
   /** `read` depends on nothing but its argument: streams of one channel and payload may read together. */
   readonly shared?: boolean;
   /** Reads again after this long without a wake-up (default 15 s). */
@@ -171,7 +173,7 @@ export function createEventStreams(deps: {
         }
         if (next.done || late) break;
         if (response.writableNeedDrain) await drained(response, ended.signal);
-        if (!woken) {
+        if (!woken && !next.more) {
           const idleMs = Math.min(source.pollMs ?? HEARTBEAT_MS, HEARTBEAT_MS);
           await new Promise<void>((resolve) => {
             const cancel = clock.after(idleMs, resolve, { unref: true });

@@ -8,7 +8,15 @@ import { question, turn, turnAccepted, turnEventsQuery, VERSIONS_A_QUESTION } fr
 import { attachToTurn } from "../../db/attachments.ts";
 import type { Sql } from "../../db/pool.ts";
 import { stopRow } from "../../db/stops.ts";
-import { acceptTurn, findTurn, findVersionPoint, listTurnEvents, queuePosition, type TurnRow } from "../../db/turns.ts";
+import {
+  acceptTurn,
+  findTurn,
+  findVersionPoint,
+  listTurnEvents,
+  MOST_EVENTS,
+  queuePosition,
+  type TurnRow,
+} from "../../db/turns.ts";
 import { holdToBudget, holdToLimits, limitReached } from "../account-limits.ts";
 import type { Routes } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
@@ -136,7 +144,8 @@ export const turnRoutes: Routes = (app, deps) => {
           const after = /^\d{1,9}$/.test(lastId) ? Number(lastId) : 0;
           const rows = await listTurnEvents(deps.db, id, after);
           const events = rows.map((row) => ({ id: String(row.seq), event: row.kind, data: row.data }));
-          if (events.length > 0) return { events, done: rows.at(-1)?.kind === "end" };
+          const more = rows.length === MOST_EVENTS;
+          if (events.length > 0) return { events, done: rows.at(-1)?.kind === "end", more };
           // Resumed after the end event, or the turn is no more: nothing will ever follow.
           const row = await findTurn(deps.db, id, accountOf(request).id);
           return { events, done: !row || hasTurnEnded(row.state) };

@@ -11,7 +11,8 @@ async function quiet(): Promise<void> {
   for (let n = 0; n < 10; n++) await settle();
 }
 
-function setup() {
+/** `most`: events of one read. */
+function setup(most = 100) {
   const clock = createTestClock();
   let notify: (payload: string) => void = () => undefined;
   let reconnect = () => undefined as undefined;
@@ -61,7 +62,7 @@ function setup() {
         const seen = stored.filter((event) => Number(event.id) > Number(after || 0));
         const over = done;
         await new Promise((resolve) => setImmediate(resolve));
-        return { events: seen, done: over };
+        return { events: seen.slice(0, most), done: over && seen.length <= most, more: seen.length > most };
       },
     } as const;
     const over = streams.open(request as never, reply as never, source);
@@ -172,4 +173,13 @@ test("an account has its number of streams and no more; one that ended makes roo
   for (const stream of [...all, other, next]) stream.raw.emit("close");
   await Promise.all([...all, other, next].map((stream) => stream.over));
   expect(streams.size).toBe(0);
+});
+
+test("what does not fit into one read is read on at once", async () => {
+  const { open, store, finish } = setup(3);
+  store(...Array.from({ length: 20 }, (_, n) => n + 1));
+  finish();
+  const stream = open();
+  await stream.over;
+  expect(stream.ids()).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
 });
