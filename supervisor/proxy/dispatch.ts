@@ -58,6 +58,9 @@ interface FailedAttempt {
   readonly detail: string;
 }
 
+/** Within this owld has told of an end it hears of. */
+const NEWS_MS = 300;
+
 export class Dispatch {
   readonly #deps: DispatchDeps;
   readonly #facts: RequestFacts;
@@ -77,6 +80,8 @@ export class Dispatch {
   #failures: ConnectFailure[] | null = null;
   #failed: FailedAttempt[] | null = null;
   #resent = false;
+  /** All refused it once already. */
+  #hasWaited = false;
   /** Its answer says that the upstream failed. */
   #isError = false;
   #counted = false;
@@ -222,6 +227,11 @@ export class Dispatch {
       return true;
     }
     if (this.#failures === null && !this.#resent) return false;
+    if (this.#failures !== null && !this.#hasWaited && exhausted(this.#failures) === "allRefused") {
+      this.#hasWaited = true;
+      this.#awaitTable();
+      return true;
+    }
     this.#tellFailed("exhausted", "noUpstreamLeft");
     this.#answer(this.#failures === null ? "failedAfterSend" : exhausted(this.#failures));
     return true;
@@ -236,6 +246,26 @@ export class Dispatch {
     this.#side = { of: share.name, side };
     this.cookieLine = cookieLine(share.name, side);
     return side;
+  }
+
+  /** They may have ended just now, and owld is about to say so: then it waits as whoever comes a moment later does. */
+  #awaitTable(): void {
+    const { upstreams, clock } = this.#deps;
+    const stopListening = upstreams.wait(() => {
+      this.#stopWaiting?.();
+      this.#tried = null;
+      this.#failures = null;
+      this.#next();
+    });
+    const cancelTimer = clock.after(NEWS_MS, () => {
+      this.#stopWaiting?.();
+      this.#next();
+    });
+    this.#stopWaiting = () => {
+      stopListening();
+      cancelTimer();
+      this.#stopWaiting = null;
+    };
   }
 
   #queue(): void {
