@@ -116,6 +116,8 @@ export interface UpstreamCounters {
   readonly requests: number;
   readonly responses: Readonly<Record<"1xx" | "2xx" | "3xx" | "4xx" | "5xx", number>>;
   readonly connectFailures: number;
+  /** Answers that ended in their middle: each is among `responses` by its status and as a 5xx. Absent from older ones. */
+  readonly brokenOff?: number;
   readonly retries: number;
   readonly inFlight: number;
   /** Event streams and tunnels open. */

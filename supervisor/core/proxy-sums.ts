@@ -63,6 +63,7 @@ function addUpstreams(left: UpstreamCounters, right: UpstreamCounters): Upstream
       "5xx": responses("5xx"),
     },
     connectFailures: sum((counters) => counters.connectFailures),
+    brokenOff: sum((counters) => counters.brokenOff ?? 0),
     retries: sum((counters) => counters.retries),
     inFlight: sum((counters) => counters.inFlight),
     streams: sum((counters) => counters.streams),

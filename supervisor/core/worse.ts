@@ -115,7 +115,8 @@ export function staysSilent(
 
 function errorsOf(all: readonly UpstreamCounters[]) {
   const errors = all.reduce((sum, { responses }) => sum + responses["5xx"], 0);
-  const answers = all.reduce((sum, one) => sum + Object.values(one.responses).reduce((a, b) => a + b, 0), 0);
+  const said = all.reduce((sum, one) => sum + Object.values(one.responses).reduce((a, b) => a + b, 0), 0);
+  const answers = said - all.reduce((sum, { brokenOff = 0 }) => sum + brokenOff, 0);
   return { errors, answers, share: answers === 0 ? 0 : errors / answers };
 }
 

@@ -13,6 +13,7 @@ export interface UpstreamTally {
   /** Index 0: 1xx ... 4: 5xx. */
   readonly responses: number[];
   connectFailures: number;
+  brokenOff: number;
   retries: number;
   bytesIn: number;
   bytesOut: number;
@@ -26,6 +27,7 @@ export function createUpstreamTally(): UpstreamTally {
     requests: 0,
     responses: [0, 0, 0, 0, 0],
     connectFailures: 0,
+    brokenOff: 0,
     retries: 0,
     bytesIn: 0,
     bytesOut: 0,
@@ -100,6 +102,18 @@ export function upstreamCounters(
     sum += count;
     latency[String(LATENCY_BOUNDS_MS[slot] ?? "+Inf")] = sum;
   });
-  const { requests, connectFailures, retries, bytesIn, bytesOut } = tally;
-  return { id, requests, responses, connectFailures, retries, inFlight, streams, bytesIn, bytesOut, latency };
+  const { requests, connectFailures, brokenOff, retries, bytesIn, bytesOut } = tally;
+  return {
+    id,
+    requests,
+    responses,
+    connectFailures,
+    brokenOff,
+    retries,
+    inFlight,
+    streams,
+    bytesIn,
+    bytesOut,
+    latency,
+  };
 }

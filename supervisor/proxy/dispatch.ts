@@ -149,6 +149,7 @@ export class Dispatch {
     // Without an answer of its own it is judged by the one the client gets in its stead; so is one it broke off.
     if (stage === "sent" || (does === "cut" && this.#stream === null)) countStatus(upstream.tally, 502);
     if (does === "cut") {
+      if (stage === "answering" && this.#stream === null) upstream.tally.brokenOff++;
       this.#finish(true);
       this.#engine.cut();
     } else {

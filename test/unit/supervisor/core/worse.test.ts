@@ -22,6 +22,7 @@ test.each([
   ["two errors are noise", counters(1_000, 0, 2), counters(20, 2, 2), null],
   ["too few answers", counters(1_000, 0, 2), counters(19, 15, 2), null],
   ["nothing but errors", counters(1_000, 0, 2), counters(4, 4, 2), /^100 % of 4 answers/],
+  ["every answer is broken off", counters(1_000, 0, 2), { ...counters(8, 4, 2), brokenOff: 4 }, /^100 % of 4 answers/],
   ["three errors and nothing else are noise", counters(1_000, 0, 2), counters(3, 3, 2), null],
   ["half a second instead of 2 ms", counters(1_000, 0, 2), counters(100, 0, 500), /480 ms .* in 2 ms/],
   ["slow from the start", counters(1_000, 0, 500), counters(100, 0, 500), null],

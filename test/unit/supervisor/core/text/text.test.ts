@@ -24,6 +24,7 @@ const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
   "refused.backup.uploadsUnread": [["7"]],
   "notices.failed": [[{ channel: "7", why: "7" }]],
   "why.instance": ["7", "ready", true, "7"],
+  "preflight.limits.unfit": [{ code: "7" }],
 };
 
 function said(path: string, leaf: Leaf): string {
