@@ -53,7 +53,7 @@ export function completeApp(raw: OwlYaml, read: Reading, shared: Shared): AppCon
     );
   }
   if (transcription?.baseUrl !== undefined) url(["transcription", "baseUrl"], transcription.baseUrl, ["http", "https"]);
-  const models = all.map(({ path, price, ...one }, index): ModelConfig => {
+  const models = all.map(({ path, price, vision, ...one }, index): ModelConfig => {
     url([...path, "baseUrl"], one.baseUrl, ["http", "https"]);
     const first = all.findIndex(({ name }) => name === one.name);
     if (first < index) say([...path, "name"], `two models are called ${one.name}: each needs a name of its own`);
@@ -62,6 +62,7 @@ export function completeApp(raw: OwlYaml, read: Reading, shared: Shared): AppCon
       apiKey: one.apiKey === undefined ? null : secret([...path, "apiKey"], one.apiKey),
       name: one.name,
       ...(price === undefined ? {} : { price }),
+      ...(vision ? { vision } : {}),
     };
   });
   const apiKey = models[0]?.apiKey ?? null;

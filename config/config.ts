@@ -326,11 +326,21 @@ export interface ModelConfig {
   readonly name: string;
   /** Of a million tokens it is given and of a million it says; absent: they are not counted. */
   readonly price?: { readonly input: number; readonly output: number };
+  /** It looks at images. */
+  readonly vision?: boolean;
 }
 
 /** Every model that may answer, the usual one first. */
 export const modelsOf = (app: Pick<AppConfig, "model" | "models">): readonly ModelConfig[] =>
   app.model === null ? [] : [app.model, ...app.models];
+
+/** The names of those that look at images. */
+export const visionModelsOf = (app: Pick<AppConfig, "model" | "models">): readonly string[] =>
+  modelsOf(app).flatMap(({ name, vision }) => (vision ? [name] : []));
+
+/** What answers where that one was chosen: the usual one, where it was none, or one that is no longer there. */
+export const modelFor = (app: Pick<AppConfig, "model" | "models">, chosen: string | null): ModelConfig | null =>
+  modelsOf(app).find(({ name }) => name === chosen) ?? app.model;
 
 /** What the bundled web and worker get, as JSON through a descriptor (config/handed-config.ts). */
 export interface AppConfig {

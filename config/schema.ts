@@ -87,6 +87,7 @@ const model = z.strictObject({
   apiKey: secretLeaf(SECRET).optional(),
   name: text("the model's name"),
   price: z.strictObject({ input: amount, output: amount }).optional(),
+  vision: flag.optional(),
 });
 
 const surge = leaf<"auto" | number>("auto or a whole number from 1 to 100", { type: ["string", "integer"] }, (raw) =>

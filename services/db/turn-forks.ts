@@ -3,6 +3,7 @@
 // whose outcome is not known is asked about, as it would be where it was made.
 
 import { failure } from "../core/wire/errors.ts";
+import { CONTENT } from "./attachments.ts";
 import { insertConversation } from "./conversations.ts";
 import type { Sql } from "./pool.ts";
 import type { JobQueue } from "./queue.ts";
@@ -61,7 +62,7 @@ export async function forkTurn(
   return "accepted";
 }
 
-const FILE_COLUMNS = "account_id, position, name, bytes, characters, text";
+const FILE_COLUMNS = `account_id, position, ${CONTENT}`;
 
 // What the model would be told of the turns that it follows, and what the page shows of them: one after the other there.
 const COPY_HISTORY = `
@@ -79,7 +80,7 @@ const COPY_HISTORY = `
     INSERT INTO owl.turn_event (turn_id, seq, kind, data, at)
     SELECT e.copy, v.seq, v.kind, v.data, v.at FROM earlier e JOIN owl.turn_event v ON v.turn_id = e.id)
   INSERT INTO owl.attachment (id, turn_id, ${FILE_COLUMNS})
-  SELECT gen_random_uuid(), e.copy, a.account_id, a.position, a.name, a.bytes, a.characters, a.text
+  SELECT gen_random_uuid(), e.copy, ${FILE_COLUMNS.replaceAll(/\w+/g, "a.$&")}
     FROM earlier e JOIN owl.attachment a ON a.turn_id = e.id`;
 
 const COPY_FILES = `

@@ -4,7 +4,7 @@
 import { jobKindRow } from "../core/job-kinds.ts";
 import type { TurnCause, TurnEndState, TurnState } from "../core/turn.ts";
 import { storableJson } from "../core/wire/json.ts";
-import type { AttachmentRow } from "./attachments.ts";
+import { ATTACHED, type AttachmentRow } from "./attachments.ts";
 import { type Before, cursorText } from "./keyset.ts";
 import { POSITION } from "./line.ts";
 import { LOOSE_COMMIT, type Sql } from "./pool.ts";
@@ -41,8 +41,7 @@ const TURN_COLUMNS = `t.id, t.conversation_id AS "conversationId", t.account_id 
   coalesce(t.answer, e.text) AS answer, t.message, t.created_at AS "createdAt", t.claimed_at AS "claimedAt",
   t.ended_at AS "endedAt", t.stop_requested_at IS NOT NULL AS "stopRequested", coalesce(e.seq, 0) AS seq,
   coalesce(e.tools, '[]'::jsonb) AS tools, ${askedText("chat", "t")} AS "waitsFor",
-  coalesce((SELECT jsonb_agg(jsonb_build_object('id', a.id, 'name', a.name, 'bytes', a.bytes) ORDER BY a.position)
-              FROM owl.attachment a WHERE a.turn_id = t.id), '[]'::jsonb) AS attachments,
+  coalesce((SELECT jsonb_agg(${ATTACHED} ORDER BY a.position) FROM owl.attachment a WHERE a.turn_id = t.id), '[]'::jsonb) AS attachments,
   to_jsonb(owl.turn_versions(t.conversation_id, t.id)) AS versions,
   (SELECT jsonb_build_object('good', f.good, 'note', f.note) FROM owl.feedback f WHERE f.turn_id = t.id) AS feedback`;
 

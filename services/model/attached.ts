@@ -13,6 +13,10 @@ const LINE_CHARACTERS = 200;
 
 /** Markdown about one file. */
 export function describeFile(file: AttachedFile, words: Text): string {
+  if (file.isImage) {
+    const size = words("builtIn.fileBytes", { bytes: file.bytes });
+    return `**${inline(file.name)}** · ${size} · ${words("builtIn.fileImage")}\n\n`;
+  }
   const table = readDelimited(file.name, file.text, SHOWN_ROWS);
   const lines = file.text.split(/\r\n|[\n\r]/);
   if (lines.at(-1) === "") lines.pop();

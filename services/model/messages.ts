@@ -3,7 +3,7 @@
 // of each file, and the beginning of what each tool gave.
 
 import type { ModelMessage } from "ai";
-import { questionWithFiles } from "../core/attached-files.ts";
+import { imagesOf, questionWithFiles } from "../core/attached-files.ts";
 import type { Text } from "../text/text.ts";
 import type { Question } from "./responder.ts";
 
@@ -29,7 +29,10 @@ export function instructionsOf({ sources, instructions = [], assistant = null }:
 /** The question after the conversation's earlier turns. */
 export function messagesOf(question: Question, measure: Measure): ModelMessage[] {
   const files = measure.fileCharacters === null ? question.files : shortFiles(question.files, measure.fileCharacters);
-  const messages: ModelMessage[] = [{ role: "user", content: questionWithFiles(question.text, files) }];
+  const text = questionWithFiles(question.text, files);
+  const images = imagesOf(files).map(({ mediaType, content }) => ({ type: "file", mediaType, data: content }) as const);
+  const content = images.length === 0 ? text : [{ type: "text", text } as const, ...images];
+  const messages: ModelMessage[] = [{ role: "user", content }];
   let characters = 0;
   for (const turn of question.history.slice(-measure.turns).reverse()) {
     const answer = turn.answer ?? "";
@@ -45,7 +48,12 @@ export function messagesOf(question: Question, measure: Measure): ModelMessage[]
 
 function shortFiles(files: Question["files"], most: number): Question["files"] {
   const each = Math.floor(most / Math.max(1, files.length));
-  return files.map((file) => ({ ...file, text: file.text.slice(0, each).toWellFormed() }));
+  // An earlier image goes first.
+  return files.map(({ image, ...file }) => ({
+    ...file,
+    text: file.text.slice(0, each).toWellFormed(),
+    ...(image === undefined || file.isEarlier ? {} : { image }),
+  }));
 }
 
 /** The steps taken so far: what was said, what was called, what it gave. */

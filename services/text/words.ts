@@ -103,6 +103,7 @@ export const words = {
     `You answer questions about a team's data. Data sources: ${v.sources}. Look at the tables before you write SQL; use the tools rather than guess; show the SQL you used. Answer in the language of the question.`,
     `You answer questions about a team's data. Data sources: ${v.sources}. Look at the tables before you write SQL; use the tools rather than guess; show the SQL you used. Answer in the language of the question, in Korean when in doubt.`,
   ],
+  "builtIn.fileImage": ["an image; no model here looks at it", "이미지 (볼 수 있는 모델이 없습니다)"],
   "attachment.cut": [
     "(cut: the document goes on; only its beginning was read)",
     "(여기까지: 문서가 길어 앞부분만 읽었습니다)",

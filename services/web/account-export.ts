@@ -15,8 +15,8 @@ const PART_BYTES = 2 ** 20;
 export function exportAccount(deps: WebDeps, account: { readonly id: string; readonly name: string }) {
   const { aside: db } = deps;
   const now = new Date(deps.clock.now());
-  const whole = (name: string, text: string) => {
-    const content = Buffer.from(text);
+  const whole = (name: string, told: string | Buffer) => {
+    const content = Buffer.from(told);
     return { name, bytes: content.length, modifiedAt: now, content: [content] };
   };
 
@@ -43,7 +43,9 @@ export function exportAccount(deps: WebDeps, account: { readonly id: string; rea
       for (const { id } of (JSON.parse(turn.json) as { readonly attachments: readonly { readonly id: string }[] })
         .attachments) {
         const file = await findAttachment(db, id, account.id);
-        if (file !== null) yield whole(`attachments/${id}.txt`, file.text);
+        if (file === null) continue;
+        if (file.is === null) yield whole(`attachments/${id}.txt`, file.text);
+        else yield whole(`attachments/${id}.${file.is.mediaType.slice("image/".length)}`, file.is.content);
       }
     }
   }

@@ -187,6 +187,36 @@ test("a device whose clock is three hours ahead counts the seconds of a turn", a
   await page.close();
 });
 
+test("an image is seen before it is sent and in its question, on a phone too, and a large photo is made smaller", async () => {
+  const phone = await bed.browser({ phone: true, dark: true, language: "ko-KR" });
+  const page = await openPage(phone.context, bed.front.url, "/", errors);
+  const picture = await page.screenshot();
+  const chooser = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: /^파일 첨부/ }).click();
+  // What follows a PNG's end is no part of it: this makes it as large as a photo.
+  const photo = Buffer.concat([picture, Buffer.alloc(3 * 2 ** 20)]);
+  await (await chooser).setFiles([
+    { name: "화면.png", mimeType: "image/png", buffer: picture },
+    { name: "사진.png", mimeType: "image/png", buffer: photo },
+  ]);
+  const drawn = (selector: string) => async () =>
+    (await page
+      .locator(selector)
+      .evaluateAll((images) => images.filter((image) => (image as HTMLImageElement).naturalWidth > 0).length)) === 2;
+  await until("both are drawn beside the question", drawn(".draft-files img"));
+  await page.getByText("사진.jpg").waitFor();
+  await expectAccessible(page);
+  await field(page).fill("무엇이 보여?");
+  await page.getByRole("button", { name: "보내기", exact: true }).click();
+  await page.locator(".turn[data-state=answered]").waitFor();
+  await until("both are drawn in the question", drawn(".turn .picture img"));
+  const seen = bed.model.log.find(({ text }) => text.startsWith("무엇이 보여?"))?.images;
+  expect(seen?.map((url) => url.slice(0, 15))).toEqual(["data:image/png;", "data:image/jpeg"]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  await expectAccessible(page);
+  await phone.stop();
+});
+
 test("no page reported an error or a breach of its policy", () => {
   expect(errors).toEqual([]);
 });

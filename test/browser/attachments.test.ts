@@ -185,7 +185,7 @@ test("what cannot be attached is told in words and can be taken away; so is a si
     { name: "nothing.txt", text: "" },
   );
   await page.getByText("recordings belong on the Recordings page").waitFor();
-  await page.getByText("Too large: a text may have at most 1 MiB, a document 8 MiB.").waitFor();
+  await page.getByText("Too large: a text may have at most 1 MiB, a document 8 MiB, an image 2 MiB").waitFor();
   await page.getByText("The file is empty.").waitFor();
   await expectAccessible(page);
   for (const name of ["talk.wav", "big.log", "nothing.txt"]) {
@@ -227,7 +227,7 @@ test("on a phone, in Korean and in the dark it fits, and reads without a serious
     { name: "아주 긴 이름의 분기별 지역별 매출 현황 보고서 최종본 수정.csv", text: CSV },
     { name: "그림.png", text: Buffer.from([137, 80, 78, 71, 0]) },
   );
-  await page.getByText("텍스트나 문서가 아닙니다.").waitFor();
+  await page.getByText("텍스트, 문서, 이미지가 아닙니다.").waitFor();
   await drafts(page, "ready").waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
   await expectAccessible(page);

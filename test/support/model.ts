@@ -12,6 +12,8 @@ export interface TestModel {
     readonly event: "request" | "aborted" | "done";
     readonly text: string;
     readonly model?: string;
+    /** Data URLs of the images beside the text of its last question. */
+    readonly images?: readonly string[];
   }[];
   /** Words sent for the question that contains `text`. */
   wordsSent(text: string): number;
@@ -30,17 +32,25 @@ function textOf(content: unknown): string {
   return content.map((part: { text?: string }) => part.text ?? "").join("");
 }
 
+function imagesOf(content: unknown): readonly string[] {
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((part: { type: string; image_url?: { url: string } }) =>
+    part.type === "image_url" && part.image_url ? [part.image_url.url] : [],
+  );
+}
+
 export async function startTestModel(): Promise<TestModel> {
-  const log: { event: "request" | "aborted" | "done"; text: string; model?: string }[] = [];
+  const log: TestModel["log"][number][] = [];
   const sent = new Map<string, number>();
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let raw = "";
     for await (const chunk of request) raw += chunk;
     const { messages, model, stream_options } = JSON.parse(raw) as ChatRequest;
-    const user = textOf(messages.filter((message) => message.role === "user").at(-1)?.content);
+    const question = messages.filter((message) => message.role === "user").at(-1)?.content;
+    const user = textOf(question);
     const last = messages.at(-1);
-    log.push({ event: "request", text: user, model });
+    log.push({ event: "request", text: user, model, images: imagesOf(question) });
     let done = false;
     response.on("close", () => log.push({ event: done ? "done" : "aborted", text: user }));
     const status = /^status (\d+)/.exec(user);

@@ -35,7 +35,7 @@ export async function startPages(change: AppConfigChange = {}): Promise<PagesBed
   await buildPages();
   const model = await startTestModel();
   const services = await startServices({
-    model: { baseUrl: model.baseUrl, apiKey: null, name: "scripted" } as AppConfigChange["model"],
+    model: { baseUrl: model.baseUrl, apiKey: null, name: "scripted", vision: true } as AppConfigChange["model"],
     ...change,
   });
   const web = await services.web();

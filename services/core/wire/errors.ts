@@ -159,14 +159,21 @@ const ERRORS = {
   "attachment.empty": row(422, "The file is empty.", "Attach a file with some text in it."),
   "attachment.type": row(
     415,
-    "Only text and documents can be attached to a question; this file is neither.",
-    "Attach text, CSV, JSON, logs, source code, PDF, Word, Excel or PowerPoint files. Recordings belong on the Recordings page.",
+    "Only text, documents and images can be attached to a question; this file is none of them.",
+    "Attach text, CSV, JSON, logs, source code, PDF, Word, Excel or PowerPoint files, or PNG, JPEG, GIF or WebP images. Recordings belong on the Recordings page.",
   ),
   "attachment.document": row(422, "This document could not be read: {why}", "Attach its text instead."),
   "attachment.document#empty": row(
     422,
     "This document holds no text (a scan, or pictures alone).",
     "Attach one with text in it.",
+  ),
+  "attachment.pixels": row(422, "This image has more than {limit} million pixels.", "Attach a smaller one."),
+  "attachment.unseen": row(422, "{model} does not look at images.", "Choose a model that does: {models}."),
+  "attachment.unseen#none": row(
+    422,
+    "No model of this installation looks at images.",
+    "An administrator says which does: `vision: true` of a model in owl.yaml.",
   ),
   "attachment.encoding": row(422, "This file is not written in {encoding}.", "Name another encoding."),
   "attachment.unusable": row(422, "An attached file is no longer there, or is not yours.", "Attach it again."),

@@ -17,6 +17,7 @@ export const session = z.object({
   hasPassword: z.boolean(),
   language: z.enum(["ko", "en"]),
   models: list(text).describe("Names of the models to choose from, the usual one first."),
+  visionModels: list(text).describe("Those of them that look at images."),
 });
 export type Session = z.infer<typeof session>;
 

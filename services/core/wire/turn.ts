@@ -16,11 +16,16 @@ export type AttachmentsAQuestion = typeof ATTACHMENTS_A_QUESTION;
 const EXAMPLE_FILE = { id: "6f1c3f0e-8d0e-4f57-9a25-0c5b7a3f1d11", name: "sales.csv", bytes: 1834 };
 
 const attachment = z
-  .object({ id, name: text, bytes: count.describe("Of the file as it was sent.") })
+  .object({
+    id,
+    name: text,
+    bytes: count.describe("Of the file as it was sent."),
+    image: z.object({ width: count, height: count }).optional().describe("Of an image, in pixels; absent: it is text."),
+  })
   .meta({ examples: [EXAMPLE_FILE] });
 export type Attachment = z.infer<typeof attachment>;
 export const attachedFile = attachment.extend({
-  encoding: z.enum(TEXT_ENCODINGS).describe("How its bytes were read."),
+  encoding: z.enum(TEXT_ENCODINGS).optional().describe("How its bytes were read; absent: it is an image."),
 });
 export type AttachedFile = z.infer<typeof attachedFile>;
 

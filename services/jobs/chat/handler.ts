@@ -2,14 +2,14 @@
 // from its beginning at each attempt; what is on record (the model's calls, the tools') is given to it instead of made.
 // Invariant: the turn is ended exactly once through context.end, whatever the responder does; text that was made stays.
 
-import { type AppConfig, modelsOf } from "../../../config/config.ts";
+import { type AppConfig, modelFor, modelsOf } from "../../../config/config.ts";
 import { OwlError } from "../../../config/errors.ts";
 import { jobCauseOf } from "../../core/abort.ts";
 import { toolsToAllow } from "../../core/approval.ts";
 import { type Assistant, mayUse, sourcesOf } from "../../core/assistant.ts";
-import { ATTACHED_CHARACTERS } from "../../core/attached-files.ts";
+import { ATTACHED_CHARACTERS, type AttachedFile, IMAGE_BYTES_GIVEN } from "../../core/attached-files.ts";
 import { type TurnCause, type TurnEndState, turnEndOfAbort } from "../../core/turn.ts";
-import { listAttachedTexts } from "../../db/attachments.ts";
+import { listAttachedTexts, readImages } from "../../db/attachments.ts";
 import { rewindTurn } from "../../db/rewind.ts";
 import { throughOutage } from "../../db/through-outage.ts";
 import { findTurnToAnswer } from "../../db/turn-to-answer.ts";
@@ -55,15 +55,14 @@ export function createChatHandler(deps: ChatDeps): Handler {
     if (!turn) return "lostClaim";
     // One that was chosen and is no longer there: the usual one answers.
     const { assistant } = turn;
-    const chosen = turn.model ?? assistant?.model;
-    const model = models.find(({ name }) => name === chosen) ?? deps.config.model;
+    const model = modelFor(deps.config, turn.model ?? assistant?.model ?? null);
     const responder = deps.responder ?? (model && responders.get(model)) ?? builtInResponder;
     const used = createUsedTokens(model);
     const journal = await openJournal(context, "chat");
     if (journal.asks) return waitForWord(context, "chat");
     const told = await standOn(context, journal);
     if (told === "lostClaim") return "lostClaim";
-    const readFiles = () => listAttachedTexts(context.db, context.id, ATTACHED_CHARACTERS);
+    const readFiles = () => filesOf(context, turn.accountId, model?.vision === true);
     const files = turn.hasFiles ? await throughOutage(context, readFiles) : [];
     const sink = createAnswerSink({
       db: context.db,
@@ -183,6 +182,18 @@ export function createChatHandler(deps: ChatDeps): Handler {
   }
 
   return { run, fail };
+}
+
+/** What is attached; its images for a model that looks at them, this question's first. */
+async function filesOf({ db, id }: JobContext, accountId: string, vision: boolean): Promise<readonly AttachedFile[]> {
+  const files = await listAttachedTexts(db, id, ATTACHED_CHARACTERS);
+  const images = files.filter(({ isImage }) => isImage).map((file) => file.id);
+  if (!vision || images.length === 0) return files;
+  const read = await readImages(db, accountId, images, IMAGE_BYTES_GIVEN);
+  return files.map((file) => {
+    const image = read.get(file.id);
+    return image === undefined ? file : { ...file, image };
+  });
 }
 
 function toolsOf(

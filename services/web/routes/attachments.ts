@@ -1,6 +1,9 @@
 // Files for a question: kept as text until the question that names them is accepted, then gone with its conversation.
 
 import type { Readable } from "node:stream";
+import { visionModelsOf } from "../../../config/config.ts";
+import { IMAGE_BYTES, IMAGE_MEGAPIXELS } from "../../core/attached-files.ts";
+import { imageHeaderOf, imageTypeOf } from "../../core/image-header.ts";
 import type { TextEncoding } from "../../core/text-encodings.ts";
 import { failure } from "../../core/wire/errors.ts";
 import { nothing, withId } from "../../core/wire/parts.ts";
@@ -22,6 +25,19 @@ const READS = { atOnce: 2, inLine: 200 };
 const OWN_READS = { atOnce: 1, inLine: 10 };
 
 const tooLarge = (limit: number) => failure("attachment.tooLarge", { limit }, { data: { limit } });
+
+const mostBytes = (head: Uint8Array): number =>
+  imageTypeOf(head) !== null ? IMAGE_BYTES : isDocument(head) ? DOCUMENT_BYTES : ATTACHMENT_BYTES;
+
+/** An image that may be looked at; null: it is none. Throws `attachment.unseen`, `attachment.pixels`. */
+function readImage(deps: WebDeps, bytes: Buffer) {
+  const header = imageHeaderOf(bytes);
+  if (header === null) return null;
+  if (visionModelsOf(deps.config).length === 0) throw failure("attachment.unseen#none");
+  const { mediaType, width, height } = header;
+  if (width * height > IMAGE_MEGAPIXELS * 1e6) throw failure("attachment.pixels", { limit: IMAGE_MEGAPIXELS });
+  return { image: { width, height }, is: { mediaType, content: bytes } };
+}
 
 /** What a file says, and how its bytes were read. Throws `attachment.…` where it is neither text nor a document. */
 async function readFile(deps: WebDeps, bytes: Buffer, asked: TextEncoding | undefined) {
@@ -47,7 +63,7 @@ async function readBody(body: Readable | null, announced: string | undefined): P
       body.on("data", (chunk: Buffer) => {
         bytes += chunk.length;
         const [head = chunk] = chunks;
-        const most = isDocument(head) ? DOCUMENT_BYTES : ATTACHMENT_BYTES;
+        const most = mostBytes(head);
         if (bytes > most) reject(tooLarge(most));
         else chunks.push(chunk);
       });
@@ -87,9 +103,9 @@ export const attachmentRoutes: Routes = (app, deps) => {
         config: { isLong: true },
         schema: {
           summary:
-            "Attach a file to the next question: the body is the file, text of at most 1 MiB or a document of 8 MiB",
+            "Attach a file to the next question: the body is the file, text of at most 1 MiB, a document of 8 MiB or an image of 2 MiB",
           description:
-            "Of a PDF, Word, Excel or PowerPoint file the text is kept, told apart by page, sheet or slide. Text in UTF-8, UTF-16 with a byte order mark, or the encoding it looks most like; the answer says which, and `encoding` decides otherwise. One that no question names is deleted after 24 hours.",
+            "Of a PDF, Word, Excel or PowerPoint file the text is kept, told apart by page, sheet or slide. A PNG, JPEG, GIF or WebP image is kept as it is, for models that look at images. Text in UTF-8, UTF-16 with a byte order mark, or the encoding it looks most like; the answer says which, and `encoding` decides otherwise. One that no question names is deleted after 24 hours.",
           tags,
           querystring: attachmentQuery,
           body: fileBody,
@@ -103,29 +119,38 @@ export const attachmentRoutes: Routes = (app, deps) => {
         const { attachedName } = await import("../attachment-text.ts");
         const accountId = accountOf(request).id;
         const work = () => readFile(deps, bytes, asked);
-        const read = await (isDocument(bytes) ? inTurn(accountId, work) : work());
-        const file = { id: deps.random.uuid(), name: attachedName(request.query.name), bytes: bytes.length };
+        const seen = readImage(deps, bytes);
+        const read = seen === null ? await (isDocument(bytes) ? inTurn(accountId, work) : work()) : { text: "" };
+        const { image, is } = seen ?? { is: null };
+        const name = attachedName(request.query.name);
+        const file = { id: deps.random.uuid(), name, bytes: bytes.length, ...(image ? { image } : {}) };
         await deps.db.transaction(async (sql) => {
-          await insertAttachment(sql, { ...file, accountId, text: read.text });
+          await insertAttachment(sql, { ...file, accountId, text: read.text, is });
           await holdToLimits(sql, accountId, deps.config.limits, ["attachments", "storedBytes"]);
         });
         reply.header("location", `/api/attachments/${file.id}`);
-        return { ...file, encoding: read.encoding };
+        return { ...file, ...("encoding" in read ? { encoding: read.encoding } : {}) };
       },
     );
 
     scope.get(
       "/api/attachments/:id",
-      { schema: { summary: "Download an attached file, as UTF-8 text", tags, params: withId } },
+      {
+        schema: { summary: "Download an attached file, as UTF-8 text; an image as it was sent", tags, params: withId },
+      },
       async (request, reply) => {
         const file = await findAttachment(deps.db, request.params.id, accountOf(request).id);
         if (!file) throw notFound();
+        // An image is shown in its question; it holds no code, and nosniff keeps it from being taken for anything else.
         return reply
-          .header("content-disposition", `attachment; filename*=UTF-8''${headerValue(file.name)}`)
+          .header(
+            "content-disposition",
+            `${file.is ? "inline" : "attachment"}; filename*=UTF-8''${headerValue(file.name)}`,
+          )
           .header("x-content-type-options", "nosniff")
           .header("cache-control", "private, no-store")
-          .type("text/plain; charset=utf-8")
-          .send(file.text);
+          .type(file.is?.mediaType ?? "text/plain; charset=utf-8")
+          .send(file.is?.content ?? file.text);
       },
     );
 

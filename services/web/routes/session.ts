@@ -1,7 +1,7 @@
 // Signing in and out, and one's own password. Invariant: tries are limited across instances (login-throttle.ts), an
 // unknown name costs as long as a wrong password, and a session's id is a new one at each sign-in and password change.
 
-import { modelsOf } from "../../../config/config.ts";
+import { modelsOf, visionModelsOf } from "../../../config/config.ts";
 import { failure } from "../../core/wire/errors.ts";
 import { nothing } from "../../core/wire/parts.ts";
 import { passwordChange, session, signIn } from "../../core/wire/session.ts";
@@ -33,6 +33,7 @@ export const sessionRoutes: Routes = (app, deps) => {
     hasPassword: session?.hasPassword ?? true,
     language: deps.config.language,
     models: modelsOf(deps.config).map((model) => model.name),
+    visionModels: visionModelsOf(deps.config),
   });
   /** A session of the account whose password was right; its hash is made anew where it is of older figures. */
   async function open(account: AccountRow, password: string) {

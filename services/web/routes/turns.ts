@@ -1,11 +1,12 @@
 // Turns: ask, look, follow, stop. Invariant: asking is one transaction (turn and job), answered with 202 and the id.
 
 import type { z } from "zod";
+import { type AppConfig, modelFor, visionModelsOf } from "../../../config/config.ts";
 import { hasTurnEnded } from "../../core/turn.ts";
 import { failure } from "../../core/wire/errors.ts";
 import { withId } from "../../core/wire/parts.ts";
 import { question, turn, turnAccepted, turnEventsQuery, VERSIONS_A_QUESTION } from "../../core/wire/turn.ts";
-import { attachToTurn } from "../../db/attachments.ts";
+import { attachToTurn, findModelForImages } from "../../db/attachments.ts";
 import type { Sql } from "../../db/pool.ts";
 import { stopRow } from "../../db/stops.ts";
 import {
@@ -50,6 +51,23 @@ async function parentOfVersions(sql: Sql, turn: Parameters<typeof findVersionPoi
   if (point === null) throw failure("turn.notFound");
   if (point.versions >= VERSIONS_A_QUESTION) throw failure("turn.versions", { limit: VERSIONS_A_QUESTION });
   return point.parentId;
+}
+
+/** Images go to a model that looks at them, or nowhere. */
+async function holdToVision(
+  sql: Sql,
+  config: AppConfig,
+  conversation: { readonly id: string; readonly accountId: string },
+  files: readonly string[],
+): Promise<void> {
+  const asked = await findModelForImages(sql, conversation, files);
+  if (asked === null) return;
+  const model = modelFor(config, asked.model);
+  if (model?.vision) return;
+  const models = visionModelsOf(config).join(", ");
+  throw model === null || models === ""
+    ? failure("attachment.unseen#none")
+    : failure("attachment.unseen", { model: model.name, models });
 }
 
 export const turnRoutes: Routes = (app, deps) => {
@@ -103,6 +121,7 @@ export const turnRoutes: Routes = (app, deps) => {
           const files = attachments.map((id) => ({ id, copyId: deps.random.uuid() }));
           const { missing, copied } = await attachToTurn(sql, { id: turnId, accountId: account.id }, files);
           if (missing.length > 0) throw failure("attachment.unusable", {}, { data: { missing } });
+          await holdToVision(sql, deps.config, { id: request.params.id, accountId: account.id }, attachments);
           if (copied > 0) await holdToLimits(sql, account.id, limits, ["storedBytes"]);
         },
         // With files or another version it is more: the turn has all of them, or is not accepted.

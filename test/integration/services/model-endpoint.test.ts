@@ -22,7 +22,10 @@ beforeAll(async () => {
   model = await startTestModel();
   services = await startServices({
     model: { baseUrl: model.baseUrl, apiKey: "x", name: "m" },
-    models: [{ baseUrl: model.baseUrl, apiKey: "x", name: "dear", price: { input: 1, output: 2 } }],
+    models: [
+      { baseUrl: model.baseUrl, apiKey: "x", name: "dear", price: { input: 1, output: 2 } },
+      { baseUrl: model.baseUrl, apiKey: "x", name: "seer", vision: true },
+    ],
     budget: { monthly: 3 },
     chat: { links: "nobody", titles: "model" },
   });
@@ -104,8 +107,79 @@ test("attached files are given with the question and with later ones, in bounds,
   expect(long).not.toContain("north");
 });
 
+test("an image goes to a model that looks at it, kept with the question and its copies; to no other one", async () => {
+  const attach = (name: string, bytes: Buffer) => client.call("POST", `/api/attachments?name=${name}`, bytes);
+  expect(await attach("huge.png", pngOf(60_000, 60_000))).toMatchObject({
+    status: 422,
+    body: { code: "attachment.pixels" },
+  });
+  expect(await attach("drawing.svg", Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'/>"))).toMatchObject({
+    body: { encoding: "UTF-8" },
+  });
+  const png = pngOf(640, 480);
+  const { status, body: file } = await attach("a.txt", png);
+  expect({ status, file }).toEqual({
+    status: 201,
+    file: { id: file.id, name: "a.txt", bytes: png.length, image: { width: 640, height: 480 } },
+  });
+  const conversation = (await client.call("POST", "/api/conversations", {})).body.id;
+  const ask = (text: string, attachments: readonly string[]) =>
+    client.call("POST", `/api/conversations/${conversation}/turns`, { text, attachments });
+  expect(await ask("what is there", [file.id])).toMatchObject({
+    status: 422,
+    body: {
+      code: "attachment.unseen",
+      detail: "m does not look at images.",
+      next: "Choose a model that does: seer.",
+    },
+  });
+  await client.call("PATCH", `/api/conversations/${conversation}`, { model: "seer" });
+  const asked = await ask("what is there", [file.id]);
+  expect(asked.status).toBe(202);
+  const turn = await client.ended(asked.body.turnId);
+  expect(turn).toMatchObject({ state: "answered", attachments: [file] });
+  const url = `data:image/png;base64,${png.toString("base64")}`;
+  const seen = (text: string) => model.log.find((one) => one.event === "request" && one.text.startsWith(text));
+  expect(seen("what is there")).toMatchObject({ model: "seer", images: [url] });
+  expect(seen("what is there")?.text).toContain("(an image: number 1 of those given beside this text)");
+
+  // Later questions see it too; a further version has a copy of its own.
+  await client.ended((await ask("and then", [])).body.turnId);
+  expect(seen("and then")).toMatchObject({ images: [url] });
+  const again = await client.call("POST", `/api/conversations/${conversation}/turns`, {
+    text: "once more",
+    attachments: [file.id],
+    versionOf: turn.id,
+  });
+  const copy = (await client.ended(again.body.turnId)).attachments[0];
+  expect(copy).toEqual({ ...file, id: copy.id });
+  expect(copy.id).not.toBe(file.id);
+  expect(seen("once more")).toMatchObject({ images: [url] });
+  const { headers } = await client.call("GET", `/api/attachments/${copy.id}`);
+  expect(headers).toMatchObject({
+    "content-type": "image/png",
+    "x-content-type-options": "nosniff",
+    "content-length": String(png.length),
+  });
+
+  // A model that does not look is told so of an earlier one.
+  await client.call("PATCH", `/api/conversations/${conversation}`, { model: null });
+  await client.ended((await ask("who looks", [])).body.turnId);
+  expect(seen("who looks")).toMatchObject({ model: "m", images: [] });
+  expect(seen("who looks")?.text).toContain("an image that you cannot look at now");
+});
+
+/** As much of a PNG as says how large it is, and bytes that no text has. */
+function pngOf(width: number, height: number): Buffer {
+  const bytes = Buffer.alloc(64);
+  Buffer.from("89504e470d0a1a0a0000000d49484452", "hex").copy(bytes);
+  bytes.writeUInt32BE(width, 16);
+  bytes.writeUInt32BE(height, 20);
+  return bytes;
+}
+
 test("a chat's model answers it, its cost is on record, and the month's budget ends the questions", async () => {
-  expect((await client.call("GET", "/api/session")).body.models).toEqual(["m", "dear"]);
+  expect((await client.call("GET", "/api/session")).body.models).toEqual(["m", "dear", "seer"]);
   const asked = (text: string) => model.log.find((one) => one.event === "request" && one.text === text)?.model;
   const { conversation, turnId: usual } = await client.ask("of the usual one");
   await client.ended(usual);

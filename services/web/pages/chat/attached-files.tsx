@@ -17,11 +17,17 @@ export function AttachedFiles({ files }: { readonly files: readonly Attachment[]
     <ul class="attached" aria-label={t("attach.list")}>
       {files.map((file) => (
         <li key={file.id}>
-          <a class="file" href={`/api/attachments/${file.id}`} download={file.name}>
-            <Icon name="file" />
-            <span class="name">{file.name}</span>
-            <span class="soft">{sizeText(file.bytes)}</span>
-          </a>
+          {file.image ? (
+            <a class="picture" href={`/api/attachments/${file.id}`} target="_blank" rel="noopener">
+              <img src={`/api/attachments/${file.id}`} alt={file.name} loading="lazy" {...file.image} />
+            </a>
+          ) : (
+            <a class="file" href={`/api/attachments/${file.id}`} download={file.name}>
+              <Icon name="file" />
+              <span class="name">{file.name}</span>
+              <span class="soft">{sizeText(file.bytes)}</span>
+            </a>
+          )}
         </li>
       ))}
     </ul>
@@ -45,7 +51,11 @@ export function DraftFileList({ conversationId, files, note, onRemoved }: DraftF
       <ul class="attached" aria-label={t("attach.list")}>
         {files.map((file) => (
           <li key={file.key} class="file" data-state={file.state}>
-            <Icon name={file.state === "failed" ? "alert" : "file"} />
+            {file.image && file.id !== null && file.state === "ready" ? (
+              <img src={`/api/attachments/${file.id}`} alt="" />
+            ) : (
+              <Icon name={file.state === "failed" ? "alert" : "file"} />
+            )}
             <span class="name">{file.name}</span>
             <span class={file.state === "failed" ? "bad" : "soft"} role="status">
               {stateText(file)}

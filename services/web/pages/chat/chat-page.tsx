@@ -22,7 +22,7 @@ import { ConversationHead } from "./conversation-head.tsx";
 import { offered } from "./draft.ts";
 import { attachFiles } from "./draft-files.ts";
 import { useFileDrop } from "./file-drop.ts";
-import { ModelChoice } from "./model-choice.tsx";
+import { ModelChoice, useVision } from "./model-choice.tsx";
 import { type Chosen, newChat } from "./new-chat.ts";
 import { ask, askAgain, type Outgoing, outbox, withdraw } from "./outbox.ts";
 import { useSoughtTurn } from "./sought-turn.ts";
@@ -55,6 +55,7 @@ export function ChatPage({ id }: { readonly id: string | null }): VNode {
   const shown = conversation.id === (id ?? "") ? conversation : { ...BEGINNING, load: "loading" as const };
   const begun = useStore(newChat);
   const assistant: Chosen | null = id === null ? begun.assistant : shown.assistant;
+  const unseen = useVision(id === null ? null : conversation)?.why ?? null;
   const live = shown.turns.find((turn) => !hasEnded(turn.state));
   const last = shown.turns.at(-1);
 
@@ -110,6 +111,7 @@ export function ChatPage({ id }: { readonly id: string | null }): VNode {
         )}
         <Composer
           conversationId={id}
+          unseen={unseen}
           isBusy={live !== undefined}
           lastQuestion={last ?? null}
           onAsk={(text, files, versionOf) => {

@@ -24,13 +24,21 @@ export const isTouch = (): boolean => globalThis.matchMedia?.("(hover: none) and
 
 interface ComposerProps {
   readonly conversationId: string | null;
+  /** Why an image would not be looked at; null: it would be. */
+  readonly unseen: string | null;
   readonly isBusy: boolean;
   readonly onAsk: (text: string, files: readonly Attachment[], versionOf: string | null) => void;
   readonly onStop: () => void;
   readonly lastQuestion: TurnView | null;
 }
 
-export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }: ComposerProps): VNode {
+/** What keeps a question with files from going. */
+const NOTES: { readonly [Ready in ReturnType<typeof readiness>]?: (unseen: string | null) => string | null } = {
+  blocked: () => t("attach.blocked"),
+  unseen: (unseen) => unseen,
+};
+
+export function Composer({ conversationId, unseen, isBusy, onAsk, onStop, lastQuestion }: ComposerProps): VNode {
   const field = useRef<HTMLTextAreaElement>(null);
   const composing = useRef(false);
   const { text, versionOf, change, leaveVersion, take, bringBack } = useDraft(conversationId, field);
@@ -38,7 +46,7 @@ export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }
   const draft = draftFiles(conversationId);
   useStore(draft);
   const files = draft.get();
-  const ready = readiness(files);
+  const ready = readiness(files, unseen === null);
   const [isWaiting, setWaiting] = useState(false);
   /** A pasted text that finds no room, until it is decided what becomes of it. */
   const [homeless, setHomeless] = useState<string | null>(null);
@@ -71,7 +79,7 @@ export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }
     const value = questionOf(field.current?.value ?? text);
     if (value === "" || value.length > QUESTION_LIMIT) return;
     const attached = draftFiles(conversationId).get();
-    const may = readiness(attached);
+    const may = readiness(attached, unseen === null);
     if (may === "wait") setWaiting(true);
     if (may !== "go") return;
     change("");
@@ -125,7 +133,7 @@ export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }
       <DraftFileList
         conversationId={conversationId}
         files={files}
-        note={ready === "blocked" ? t("attach.blocked") : isWaiting ? t("attach.waits") : null}
+        note={NOTES[ready]?.(unseen) ?? (isWaiting ? t("attach.waits") : null)}
         onRemoved={() => field.current?.focus()}
       />
       <ComposerNotes
@@ -165,7 +173,9 @@ export function Composer({ conversationId, isBusy, onAsk, onStop, lastQuestion }
           type="submit"
           class="round primary"
           aria-label={t("composer.send")}
-          disabled={questionOf(text) === "" || text.length > QUESTION_LIMIT || ready === "blocked"}
+          disabled={
+            questionOf(text) === "" || text.length > QUESTION_LIMIT || ready === "blocked" || ready === "unseen"
+          }
         >
           <Icon name="send" />
         </button>

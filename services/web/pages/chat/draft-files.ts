@@ -5,7 +5,16 @@ import type { TextEncoding } from "../../../core/text-encodings.ts";
 import type { AttachedFile, Attachment } from "../../../core/wire/turn.ts";
 import { ApiError, call, problemOf } from "../api.ts";
 import { browserClock, browserRandom } from "../browser-time.ts";
-import { afterReload, type DraftFile, draftOf, failureOfCode, refusedAtOnce, takeFiles } from "../core/attached.ts";
+import {
+  afterReload,
+  DRAWN_PX,
+  type DraftFile,
+  draftOf,
+  failureOfCode,
+  isToDraw,
+  refusedAtOnce,
+  takeFiles,
+} from "../core/attached.ts";
 import { keep, readKept } from "../kept.ts";
 import { createStore, type Store } from "../store.ts";
 
@@ -121,12 +130,13 @@ async function upload(conversationId: string | null, key: string, encoding?: Tex
   if (!own) return;
   try {
     const tell = (sentBytes: number): void => changeFile(conversationId, key, { sentBytes });
-    const made = await send(own.file, encoding, own.abort.signal, tell);
+    const made = await send(await smaller(own.file), encoding, own.abort.signal, tell);
     changeFile(conversationId, key, {
       id: made.id,
       name: made.name,
       bytes: made.bytes,
       encoding: made.encoding,
+      image: made.image,
       sentBytes: made.bytes,
       state: "ready",
     });
@@ -135,6 +145,26 @@ async function upload(conversationId: string | null, key: string, encoding?: Tex
     if (!(error instanceof ApiError)) throw error;
     changeFile(conversationId, key, { state: "failed", failure: failureOfCode(error.code, error.status) });
   }
+}
+
+/** A large image as one the server takes; whatever this browser cannot draw goes as it is. */
+async function smaller(file: File): Promise<File> {
+  if (!isToDraw(file.name, file.size)) return file;
+  const picture = await createImageBitmap(file).catch(() => null);
+  if (picture === null) return file;
+  const scale = Math.min(1, DRAWN_PX / Math.max(picture.width, picture.height));
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.max(1, Math.round(picture.width * scale));
+  canvas.height = Math.max(1, Math.round(picture.height * scale));
+  const context = canvas.getContext("2d");
+  if (context === null) return file;
+  // What is transparent would be black.
+  context.fillStyle = "white";
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.drawImage(picture, 0, 0, canvas.width, canvas.height);
+  picture.close();
+  const drawn = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, "image/jpeg", 0.85));
+  return drawn === null ? file : new File([drawn], file.name.replace(/\.\w+$/, ".jpg"));
 }
 
 /** XMLHttpRequest, because fetch tells nothing of what was sent. */

@@ -6,9 +6,10 @@ import { session } from "../account.ts";
 import { call } from "../api.ts";
 import { keep, readKept } from "../kept.ts";
 import { failureText } from "../parts/failure.tsx";
-import { useStore } from "../store.ts";
+import { createStore, type Store, useStore } from "../store.ts";
 import { t } from "../text/text.ts";
-import { holdConversation } from "./conversation.ts";
+import { holdConversation, type OpenConversation } from "./conversation.ts";
+import { newChat } from "./new-chat.ts";
 
 /** Of an older server, which tells none: there is nothing to choose. */
 function namesNow(): readonly string[] {
@@ -16,10 +17,30 @@ function namesNow(): readonly string[] {
   return now.state === "signedIn" ? (now.account.models ?? []) : [];
 }
 
+const chosenOfNew: Store<string | null> = createStore(readKept<string | null>("model", null));
+
 /** What a new conversation is begun with; null: the usual one. */
 export function modelOfNew(): string | null {
-  const name = readKept<string | null>("model", null);
+  const name = chosenOfNew.get();
   return name !== null && namesNow().includes(name) ? name : null;
+}
+
+/** Which model looks at a conversation's images; `why` it does not, and which would. */
+export function useVision(conversation: OpenConversation | null): { readonly why: string } | null {
+  useStore(session);
+  const ofNew = useStore(chosenOfNew);
+  const assistant = useStore(newChat).assistant;
+  const now = session.get();
+  if (now.state !== "signedIn") return null;
+  // An older server tells none: it takes no images.
+  const { models = [], visionModels = [] } = now.account;
+  const wanted =
+    conversation === null ? [ofNew, assistant?.model] : [conversation.model, conversation.assistant?.model];
+  const model = wanted.find((name) => name) ?? models[0];
+  const called = models.find((name) => name === model) ?? models[0];
+  if (called !== undefined && visionModels.includes(called)) return null;
+  if (called === undefined || visionModels.length === 0) return { why: t("attach.unseen") };
+  return { why: t("attach.unseenBy", { model: called, models: visionModels.join(", ") }) };
 }
 
 interface ModelChoiceProps {
@@ -33,16 +54,16 @@ interface ModelChoiceProps {
 export function ModelChoice({ conversationId, model, ofAssistant }: ModelChoiceProps): VNode | null {
   useStore(session);
   const [failed, setFailed] = useState<string | null>(null);
-  const [ofNew, setOfNew] = useState(modelOfNew);
+  useStore(chosenOfNew);
   const names = namesNow();
   const usual = names.find((name) => name === ofAssistant) ?? names[0];
   if (usual === undefined || names.length < 2) return null;
-  const chosen = (conversationId === null ? ofNew : model) ?? usual;
+  const chosen = (conversationId === null ? modelOfNew() : model) ?? usual;
 
   function choose(name: string): void {
     const next = name === usual ? null : name;
     keep("model", next);
-    setOfNew(next);
+    chosenOfNew.set(next);
     setFailed(null);
     if (conversationId === null) return;
     const store = holdConversation(conversationId);

@@ -3,6 +3,11 @@
 
 import type { Attachment, AttachmentsAQuestion } from "../../../core/wire/turn.ts";
 
+/** The server's bound of an image; larger ones are drawn smaller here before they are sent. */
+const IMAGE_BYTES = 2 * 2 ** 20;
+/** Longest side of an image drawn smaller: models look at no more. */
+export const DRAWN_PX = 2_048;
+
 export const ATTACHMENTS_A_QUESTION: AttachmentsAQuestion = 5;
 export const ATTACHMENT_BYTES = 2 ** 20;
 /** Of a PDF, Word, Excel or PowerPoint file, of which the text is kept. */
@@ -13,6 +18,7 @@ type AttachFailure =
   | "type"
   | "document"
   | "encoding"
+  | "unseen"
   | "empty"
   | "gone"
   | "interrupted"
@@ -32,6 +38,8 @@ export interface DraftFile {
   readonly id: string | null;
   /** How the server read it; absent: it has not, or an older page kept this. */
   readonly encoding?: string;
+  /** Of an image the server has. */
+  readonly image?: Attachment["image"];
   readonly failure: AttachFailure | null;
 }
 
@@ -44,9 +52,15 @@ export function takeFiles<Chosen>(
   return { taken, left: chosen.length - taken.length };
 }
 
+const isPicture = (name: string): boolean => /\.(?:png|jpe?g|gif|webp)$/i.test(name);
+
+/** Is it an image to be drawn smaller before it is sent? Another kind of picture is left to the server's judgement. */
+export const isToDraw = (name: string, bytes: number): boolean => isPicture(name) && bytes > IMAGE_BYTES;
+
 /** What is wrong with a file before a byte of it is sent; null: nothing that the page can see. */
 export function refusedAtOnce(name: string, bytes: number): AttachFailure | null {
   if (bytes === 0) return "empty";
+  if (isPicture(name)) return null;
   const most = /\.(?:pdf|docx|xlsx|pptx)$/i.test(name) ? DOCUMENT_BYTES : ATTACHMENT_BYTES;
   return bytes > most ? "tooLarge" : null;
 }
@@ -57,16 +71,18 @@ export function failureOfCode(code: string, status: number): AttachFailure {
   if (code === "attachment.type") return "type";
   if (code === "attachment.document") return "document";
   if (code === "attachment.encoding") return "encoding";
+  if (code === "attachment.unseen") return "unseen";
+  if (code === "attachment.pixels") return "tooLarge";
   if (code === "attachment.empty") return "empty";
   return status === 0 || status >= 500 ? "network" : "other";
 }
 
 /** Files of the server as a draft has them. */
 export function draftOf(files: readonly Attachment[], gone: readonly string[] = []): readonly DraftFile[] {
-  return files.map(({ id, name, bytes }) => {
+  return files.map(({ id, name, bytes, image }) => {
     const isGone = gone.includes(id);
     const state = isGone ? "failed" : "ready";
-    return { key: id, name, bytes, state, sentBytes: bytes, id, failure: isGone ? "gone" : null };
+    return { key: id, name, bytes, state, sentBytes: bytes, id, failure: isGone ? "gone" : null, image };
   });
 }
 
@@ -77,13 +93,19 @@ export function afterReload(files: readonly DraftFile[]): readonly DraftFile[] {
   );
 }
 
-/** May the question go? wait: as soon as every file is there; blocked: one failed and must be removed or sent again. */
-export function readiness(files: readonly DraftFile[]): "go" | "wait" | "blocked" {
+/**
+ * May the question go? wait: as soon as every file is there; blocked: one failed and must be removed or sent again;
+ * unseen: there is an image, and `looks` is false: its model does not look at images.
+ */
+export function readiness(files: readonly DraftFile[], looks = true): "go" | "wait" | "blocked" | "unseen" {
+  if (!looks && files.some(({ image }) => image)) return "unseen";
   if (files.some((file) => file.state === "failed")) return "blocked";
   return files.some((file) => file.state === "uploading") ? "wait" : "go";
 }
 
 /** The files that go with the question. */
 export function readyFiles(files: readonly DraftFile[]): readonly Attachment[] {
-  return files.flatMap(({ id, name, bytes, state }) => (state === "ready" && id !== null ? [{ id, name, bytes }] : []));
+  return files.flatMap(({ id, name, bytes, state, image }) =>
+    state === "ready" && id !== null ? [{ id, name, bytes, image }] : [],
+  );
 }

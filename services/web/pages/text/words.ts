@@ -218,24 +218,32 @@ export const words = {
   "composer.send": ["Send", "보내기"],
   "composer.hint": ["Enter sends, Shift + Enter begins a new line.", "Enter로 보내고, Shift + Enter로 줄을 바꿉니다."],
   "attach.add": [
-    "Attach files (text, CSV, code, PDF, Word, Excel, PowerPoint)",
-    "파일 첨부 (텍스트, CSV, 코드, PDF, Word, Excel, PowerPoint)",
+    "Attach files (text, CSV, code, PDF, Word, Excel, PowerPoint, images)",
+    "파일 첨부 (텍스트, CSV, 코드, PDF, Word, Excel, PowerPoint, 이미지)",
   ],
   "attach.list": ["Attached files", "첨부 파일"],
   "attach.uploading": ["uploading…", "올리는 중…"],
   "attach.progress": (v: With<"name">) => [`Upload of ${v.name}`, `${v.name} 올리기`],
   "attach.remove": (v: With<"name">) => [`Remove ${v.name}`, `${v.name} 첨부 취소`],
   "attach.tooLarge": [
-    "Too large: a text may have at most 1 MiB, a document 8 MiB.",
-    "파일이 너무 큽니다. 텍스트는 1 MiB, 문서는 8 MiB까지 첨부할 수 있습니다.",
+    "Too large: a text may have at most 1 MiB, a document 8 MiB, an image 2 MiB and 50 megapixels.",
+    "파일이 너무 큽니다. 텍스트는 1 MiB, 문서는 8 MiB, 이미지는 2 MiB와 5천만 화소까지 첨부할 수 있습니다.",
   ],
   "attach.type": [
-    "Neither text nor a document. You can attach text, CSV, JSON, logs, source code, PDF, Word, Excel or PowerPoint files; recordings belong on the Recordings page.",
-    "텍스트나 문서가 아닙니다. 텍스트, CSV, JSON, 로그, 소스 코드, PDF, Word, Excel, PowerPoint 파일을 첨부할 수 있으며, 녹음 파일은 녹음 페이지에 올려주세요.",
+    "Neither text, a document nor an image. You can attach text, CSV, JSON, logs, source code, PDF, Word, Excel or PowerPoint files and PNG, JPEG, GIF or WebP images; recordings belong on the Recordings page.",
+    "텍스트, 문서, 이미지가 아닙니다. 텍스트, CSV, JSON, 로그, 소스 코드, PDF, Word, Excel, PowerPoint 파일과 PNG, JPEG, GIF, WebP 이미지를 첨부할 수 있으며, 녹음 파일은 녹음 페이지에 올려주세요.",
   ],
   "attach.document": [
     "This document could not be read, or holds no text: it may be locked, damaged or scanned.",
     "문서를 읽을 수 없거나 텍스트가 없습니다. 잠겨 있거나 손상되었거나 스캔한 문서일 수 있습니다.",
+  ],
+  "attach.unseen": [
+    "No model of this installation looks at images. Remove the image to ask.",
+    "이미지를 볼 수 있는 모델이 없습니다. 질문하려면 이미지를 빼주세요.",
+  ],
+  "attach.unseenBy": (v: With<"model"> & With<"models">) => [
+    `${v.model} does not look at images. Choose one that does (${v.models}), or remove the image.`,
+    `${v.model} 모델은 이미지를 볼 수 없습니다. 볼 수 있는 모델(${v.models})을 고르거나 이미지를 빼주세요.`,
   ],
   "attach.empty": ["The file is empty.", "빈 파일입니다."],
   "attach.gone": [

@@ -47,3 +47,14 @@ test("a cut text says how much of it is given; characters outside the basic plan
   expect(questionWithFiles("q", [cut])).toContain("only the first 2 of its 5 characters are given");
   expect(questionWithFiles("q", [file("c.txt", "", { characters: 9 })])).toContain("only the first 0 of its 9");
 });
+
+test("an image is named in its place, and is counted among those given beside the text", () => {
+  const image = { mediaType: "image/png", content: new Uint8Array(3) };
+  const text = questionWithFiles("look", [
+    file("a.csv", "x"),
+    file("gone.png", "", { isImage: true }),
+    file("b.png", "", { isImage: true, image }),
+  ]);
+  expect(text).toContain('"gone.png", 0 bytes\n(an image that you cannot look at now; say so where it matters)\n');
+  expect(text).toContain('"b.png", 0 bytes\n(an image: number 1 of those given beside this text)\n');
+});

@@ -8,6 +8,7 @@ import {
   type DraftFile,
   draftOf,
   failureOfCode,
+  isToDraw,
   readiness,
   readyFiles,
   refusedAtOnce,
@@ -31,6 +32,11 @@ test("too large and empty are seen before a byte is sent", () => {
   expect(refusedAtOnce("a.PDF", DOCUMENT_BYTES)).toBeNull();
   expect(refusedAtOnce("a.docx", DOCUMENT_BYTES + 1)).toBe("tooLarge");
   expect(refusedAtOnce("a.csv", 0)).toBe("empty");
+  // A photo is drawn smaller first.
+  expect(refusedAtOnce("a.JPG", 100 * ATTACHMENT_BYTES)).toBeNull();
+  expect(isToDraw("a.JPG", 2 * ATTACHMENT_BYTES + 1)).toBe(true);
+  expect(isToDraw("a.JPG", 2 * ATTACHMENT_BYTES)).toBe(false);
+  expect(isToDraw("a.bmp", 100 * ATTACHMENT_BYTES)).toBe(false);
 });
 
 test.each([
@@ -70,4 +76,14 @@ test("files of a question come back ready, but for those the server no longer ha
     { id: "x", state: "ready", failure: null },
     { id: "y", state: "failed", failure: "gone" },
   ]);
+});
+
+test("an image waits for a model that looks at it, and takes its size along", () => {
+  const image = { width: 4, height: 3 };
+  const picture = { ...ready, image };
+  expect(readiness([ready, picture], false)).toBe("unseen");
+  expect(readiness([ready], false)).toBe("go");
+  expect(readiness([picture], true)).toBe("go");
+  expect(readyFiles([picture])).toEqual([{ id: "i", name: "a.csv", bytes: 5, image }]);
+  expect(draftOf(readyFiles([picture]))[0]).toMatchObject({ image });
 });
