@@ -2,7 +2,8 @@
 // that a run killed in between leaves no account nobody can enter.
 
 import { randomBytes } from "node:crypto";
-import { chmod, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, open, rename, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { Random } from "../../config/time.ts";
 import { findAccount, insertAccount } from "../db/accounts.ts";
 import { recordAudit } from "../db/audit.ts";
@@ -26,9 +27,11 @@ export async function ensureAdministrator(wanted: {
   const generated = wanted.password === null;
   const password = wanted.password ?? randomBytes(15).toString("base64url");
   if (generated) {
-    await writeFile(`${file}.new`, `${password}\n`, { mode: 0o600 });
+    await writeFile(`${file}.new`, `${password}\n`, { mode: 0o600, flush: true });
     await chmod(`${file}.new`, 0o600);
     await rename(`${file}.new`, file);
+    const directory = await open(dirname(file), "r");
+    await directory.sync().finally(() => directory.close());
   }
   const passwordHash = await hashPassword(password);
   await db.transaction(async (sql) => {

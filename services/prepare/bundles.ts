@@ -106,7 +106,7 @@ async function stampsOf(inputs: readonly string[]): Promise<readonly SourceStamp
 async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}.new`;
-  await writeFile(draft, content);
+  await writeFile(draft, content, { flush: true });
   await rename(draft, path);
 }
 

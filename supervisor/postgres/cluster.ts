@@ -4,6 +4,7 @@
 import { chmod, chown, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { OwlError } from "../../config/errors.ts";
+import { syncDirectory } from "../release/sync.ts";
 import type { Account } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
 import { lastLines, runProgram } from "./program.ts";
@@ -52,6 +53,7 @@ export async function createCluster(wanted: ClusterWanted): Promise<void> {
     await rm(join(dir, "data"), { recursive: true, force: true });
     await rename(join(fresh, "data"), join(dir, "data"));
     await chmod(join(dir, "data"), 0o700);
+    syncDirectory(dir);
   } catch (error) {
     throw error instanceof OwlError
       ? error

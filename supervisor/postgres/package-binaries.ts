@@ -4,6 +4,7 @@
 
 import { chmod, cp, mkdir, readdir, readFile, rename, rm, symlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { syncTree } from "../release/sync.ts";
 import { hashBinaries } from "./binaries.ts";
 
 /** Copies the package's `native` directory under `into`; answers the copy's bin directory. Does nothing the second time. */
@@ -26,6 +27,7 @@ export async function copyPackageBinaries(bin: string, into: string): Promise<st
   });
   await openToAll(fresh);
   await restoreLinks(native, fresh);
+  await syncTree(fresh);
   await rename(fresh, target).catch(async (error: NodeJS.ErrnoException) => {
     await rm(fresh, { recursive: true, force: true });
     // Another start finished the same copy meanwhile.

@@ -3,9 +3,10 @@
 // it is a directory of its own under /var/lib, and OWL_HOME/postgres/place.json says so for every later start.
 
 import { createHash } from "node:crypto";
-import { chmod, chown, lstat, mkdir, readFile, realpath, rename, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, lstat, mkdir, readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { OwlError } from "../../config/errors.ts";
+import { replaceFile } from "../release/sync.ts";
 import type { Account } from "./account.ts";
 
 /** A Unix socket's path holds at most 107 bytes; `.s.PGSQL.65535` is the longest name PostgreSQL gives it. */
@@ -65,9 +66,8 @@ export async function preparePlace(wanted: PlaceWanted): Promise<Place> {
   await makeOpen(place.binaries, null);
   await makeOpen(place.socketDir, account);
   if (!recorded && (dir !== base || dirname(place.socketDir) !== dir)) {
-    const text = `${JSON.stringify({ dir, socketDir: place.socketDir }, null, 2)}\n`;
-    await writeFile(join(base, "place.json.new"), text);
-    await rename(join(base, "place.json.new"), join(base, "place.json"));
+    // Without it the next start would make an empty database somewhere else.
+    replaceFile(join(base, "place.json"), `${JSON.stringify({ dir, socketDir: place.socketDir }, null, 2)}\n`);
   }
   return place;
 }

@@ -3,6 +3,7 @@
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Random } from "../../config/time.ts";
+import { syncDirectory } from "../release/sync.ts";
 
 /** The secret in `file`, generated (192 bits) and written with mode 0600 when there is none. */
 export async function readOrMakeSecret(file: string, random: Random): Promise<string> {
@@ -22,5 +23,7 @@ export async function readOrMakeSecret(file: string, random: Random): Promise<st
     await handle.close();
   }
   await rename(fresh, file);
+  // The database it opens outlives a power cut, and so must it.
+  syncDirectory(dirname(file));
   return secret;
 }

@@ -1,6 +1,6 @@
-// What a release needs to have on the disk before something points to it: a power cut keeps renames in no order.
+// What is to be on the disk before something points to it: a power cut keeps writes and renames in no order.
 
-import { closeSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { execa } from "execa";
 
@@ -24,7 +24,7 @@ export function syncDirectory(path: string): void {
 export function replaceFile(path: string, text: string): void {
   const fresh = openSync(`${path}.new`, "w", 0o600);
   try {
-    writeSync(fresh, text);
+    writeFileSync(fresh, text);
     fsyncSync(fresh);
   } finally {
     closeSync(fresh);

@@ -3,9 +3,10 @@
 // Invariant: the text as it was written, with its references to secrets, never their values; 0600, replaced whole.
 
 import { createHash } from "node:crypto";
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Releases } from "../core/own-release.ts";
+import { replaceFile } from "../release/sync.ts";
 
 /** null: there was no file. */
 export type DefinitionText = string | null;
@@ -59,9 +60,7 @@ export function readDefinition(directory: string): DefinitionRecord | null {
 }
 
 export function writeDefinition(directory: string, record: DefinitionRecord): void {
-  const path = pathIn(directory);
-  writeFileSync(`${path}.new`, JSON.stringify(record), { mode: 0o600 });
-  renameSync(`${path}.new`, path);
+  replaceFile(pathIn(directory), JSON.stringify(record));
 }
 
 /**

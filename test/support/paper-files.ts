@@ -9,7 +9,7 @@ type Act =
   | { readonly do: "syncFile"; readonly file: number }
   | { readonly do: "link"; readonly path: string; readonly file: number }
   | { readonly do: "rename"; readonly from: string; readonly to: string }
-  | { readonly do: "syncDirectory" | "remove"; readonly path: string };
+  | { readonly do: "syncDirectory" | "syncTree" | "remove"; readonly path: string };
 
 export interface PaperFiles {
   readonly disk: Disk;
@@ -45,6 +45,14 @@ export function createPaperFiles(real?: Disk): PaperFiles {
           if (path === act.path || path.startsWith(`${act.path}/`)) {
             gone.set(path, safe.get(names.get(path) ?? -1) ?? "");
             names.delete(path);
+          }
+      } else if (act.do === "syncTree") {
+        for (const path of [...gone.keys()]) if (path.startsWith(`${act.path}/`)) gone.delete(path);
+        for (const path of [...safeNames.keys()]) if (path.startsWith(`${act.path}/`)) safeNames.delete(path);
+        for (const [path, file] of names)
+          if (path.startsWith(`${act.path}/`)) {
+            safeNames.set(path, file);
+            safe.set(file, written.get(file) ?? "");
           }
       } else {
         for (const path of gone.keys()) if (dirname(path) === act.path) gone.delete(path);
@@ -88,6 +96,9 @@ export function createPaperFiles(real?: Disk): PaperFiles {
       },
       async syncDirectory(path) {
         acts.push({ do: "syncDirectory", path });
+      },
+      async syncTree(path) {
+        acts.push({ do: "syncTree", path });
       },
       makeDirectory: async (path) => await real?.makeDirectory(path),
       async remove(path) {

@@ -150,7 +150,7 @@ async function writeCompressed(path: string, content: Buffer): Promise<number> {
 /** Two builds at once must not tear a file: written beside it, then renamed. */
 async function replaceFile(path: string, content: string | Buffer): Promise<void> {
   const draft = `${path}.${process.pid}.new`;
-  await writeFile(draft, content);
+  await writeFile(draft, content, { flush: true });
   await rename(draft, path);
 }
 

@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { syncDirectory } from "../../release/sync.ts";
+import { syncDirectory, syncTree } from "../../release/sync.ts";
 
 interface OpenFile {
   write(chunk: Uint8Array): Promise<void>;
@@ -17,6 +17,8 @@ export interface Disk {
   rename(from: string, to: string): Promise<void>;
   /** The names in that directory are on the disk. */
   syncDirectory(path: string): Promise<void>;
+  /** All that was written below it, whoever wrote it. */
+  syncTree(path: string): Promise<void>;
   makeDirectory(path: string): Promise<void>;
   /** A file, or a directory with all in it. */
   remove(path: string): Promise<void>;
@@ -38,6 +40,7 @@ export const systemDisk: Disk = {
     const directory = await open(path, "r");
     await directory.sync().finally(() => directory.close());
   },
+  syncTree,
   async makeDirectory(path) {
     if ((await mkdir(path, { recursive: true, mode: 0o700 })) !== undefined) syncDirectory(dirname(path));
   },

@@ -3,16 +3,15 @@
 // Invariants: a home being restored carries `restoring.json`, and owld does not start on it; a cut restore is begun again
 // by the same call. A restored home carries `restored.json` until its jobs are ended or requeued by their kind's rule.
 
-import { chown, mkdir, readdir, readFile, rename, rm, stat, statfs, writeFile } from "node:fs/promises";
+import { chown, mkdir, readdir, readFile, rm, stat, statfs, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
 import type { PostgresConfig } from "../../../config/config.ts";
 import { type HomePaths, homePaths } from "../../../config/home.ts";
 import { type Clock, isoTime, type Random } from "../../../config/time.ts";
 import { formatSize } from "../../../config/units.ts";
 import { Refusal } from "../../core/text/refusal.ts";
-import { replaceFile, syncDirectory, syncTree } from "../../release/sync.ts";
+import { replaceFile } from "../../release/sync.ts";
 import { RESTORED, RESTORING } from "../../state/home.ts";
 import { type Account, chooseAccount, readAccounts } from "../account.ts";
 import { findBinaries } from "../binaries.ts";
@@ -24,9 +23,11 @@ import { type BackupManifest, MANIFEST } from "./core/manifest.ts";
 import { backupFor } from "./core/schedule.ts";
 import { isSameLine, pieceName, type WalPiece } from "./core/wal.ts";
 import { type BackupPlace, openPlace } from "./directory.ts";
+import { markHalf, markWhole } from "./half-home.ts";
 import { restoreReleases } from "./own-releases.ts";
 import { readPassphrase } from "./passphrase.ts";
 import { chainOf, storedText, writeData, writeLog } from "./restored-data.ts";
+import { restoreConfig, restoreState } from "./restored-home.ts";
 import { type FetchedUploads, fetchUploads } from "./restored-uploads.ts";
 
 /** Reading a day's log may take its time. */
@@ -34,8 +35,6 @@ const READY_MS = 6 * 3_600_000;
 /** Whatever is cut is begun again, and all of it is on the disk before the home's mark goes. */
 const UNSAFE_UNTIL_DONE = { fsync: "off", full_page_writes: "off" };
 const SPARE_BYTES = 256 * 2 ** 20;
-/** What the lost machine alone had: processes, sockets, releases, an update under way; and where it wrote its backups. */
-const GONE_FACTS = ["update", "releases", "copies for rescue", "proxy code", "socketDirectory", "backup directory"];
 
 export interface RestoreRequest {
   readonly directory: string;
@@ -129,9 +128,7 @@ export async function restore(request: RestoreRequest, deps: RestoreDeps): Promi
   const paths = homePaths(request.home);
   const damage = await layDown(planned, paths, { ...deps, mark: RESTORING, endsAtDamage: request.atMs !== null });
   const postgres = { ...request.postgres, settings: UNSAFE_UNTIL_DONE };
-  const restored = await finish({ ...request, postgres }, deps, { ...planned, damage });
-  await rm(join(paths.home, RESTORING));
-  syncDirectory(paths.home);
+  const restored = await finish({ ...request, postgres, mark: RESTORING }, deps, { ...planned, damage });
   return { ...restored, elapsedMs: Math.round(deps.clock.monotonicMs() - startedMs) };
 }
 
@@ -147,9 +144,9 @@ export async function layDown(
   const { say, signal } = how;
   const owner = await ownerOf(paths.home);
   await mkdir(paths.home, { recursive: true, mode: 0o711 });
+  await markHalf(paths.home, how.mark, `${JSON.stringify({ backup: backup.id })}\n`);
   for (const path of [paths.postgres, paths.state, paths.logs, paths.run])
     await mkdir(path, { recursive: true, mode: 0o750 });
-  replaceFile(join(paths.home, how.mark), `${JSON.stringify({ backup: backup.id })}\n`);
   const { secrets } = await homeFilesOf(place, backup);
   for (const name of SECRETS) {
     const text = secrets[name];
@@ -166,9 +163,12 @@ export async function layDown(
   return await writeLog(restored, chain, how);
 }
 
-/** The log is replayed and ends; then what else belongs to the home. `backup`: whose state and files; `damage`: the log's. */
+/**
+ * The log is replayed and ends; then what else belongs to the home, which is whole then. `backup`: whose state and files;
+ * `damage`: the log's.
+ */
 export async function finish(
-  request: RestoreRequest,
+  request: RestoreRequest & { readonly mark: string },
   deps: RestoreDeps,
   { place, backup, damage = null }: Pick<Planned, "place" | "backup"> & { readonly damage?: Refusal | null },
 ): Promise<Restored> {
@@ -185,14 +185,13 @@ export async function finish(
   const files = await homeFilesOf(place, backup);
   const own = { files: backup.ownReleases, records: files.ownReleases ?? [] };
   await restoreReleases(place, own, paths.ownReleases, signal);
-  const config = await restoreConfig(files, request, paths);
+  const config = await restoreConfig(files.config, request.configFile, paths);
   replaceFile(
     join(paths.home, RESTORED),
     `${JSON.stringify({ backup: backup.id, at: isoTime(clock.now()), until })}\n`,
   );
   if (owner !== null) await giveTo(owner, paths);
-  await syncTree(data);
-  await syncTree(paths.home);
+  await markWhole(paths.home, request.mark, [data, paths.uploads, paths.home]);
   const elapsedMs = Math.round(clock.monotonicMs() - startedMs);
   return { backup: backup.id, home: request.home, until, counts, uploads, config, elapsedMs };
 }
@@ -371,30 +370,4 @@ async function chosenAccount(): Promise<Account | null> {
 async function giveTo({ uid, gid }: Account, paths: HomePaths): Promise<void> {
   const names = (await readdir(paths.home)).filter((name) => name !== "uploads").map((name) => join(paths.home, name));
   await runProgram("chown", ["-R", `${uid}:${gid}`, ...names]);
-}
-
-/** The state without what lived on the lost machine. */
-async function restoreState(bytes: Buffer, paths: HomePaths, beside: boolean): Promise<void> {
-  const file = `${paths.stateFile}.restored`;
-  await writeFile(file, bytes, { mode: 0o600 });
-  const database = new DatabaseSync(file);
-  try {
-    database.exec("DELETE FROM instance; DELETE FROM proxy");
-    database.exec("DELETE FROM rollout WHERE json_extract(doc, '$.state') = 'running'");
-    const remove = database.prepare("DELETE FROM fact WHERE name = ?");
-    for (const name of [...GONE_FACTS, ...(beside ? ["installation"] : [])]) remove.run(name);
-  } finally {
-    database.close();
-  }
-  for (const suffix of ["-wal", "-shm"]) await rm(paths.stateFile + suffix, { force: true });
-  await rename(file, paths.stateFile);
-}
-
-async function restoreConfig(files: HomeFiles, request: RestoreRequest, paths: HomePaths): Promise<Restored["config"]> {
-  if (files.config === null) return null;
-  const { configFile } = request;
-  const inPlace = configFile !== null && !(await isThere(configFile));
-  const file = inPlace ? configFile : join(paths.home, "owl.yaml.restored");
-  replaceFile(file, files.config.text);
-  return { file, inPlace };
 }

@@ -11,7 +11,7 @@ import { type Clock, isoTime } from "../../../config/time.ts";
 import { Refusal, wordsOf } from "../../core/text/refusal.ts";
 import type { Text } from "../../core/text/text.ts";
 import { createProcReader } from "../../process/proc-identity.ts";
-import { replaceFile, syncDirectory, syncTree } from "../../release/sync.ts";
+import { replaceFile, syncTree } from "../../release/sync.ts";
 import { STANDBY } from "../../state/home.ts";
 import { takeOwnerLock } from "../../state/owner-lock.ts";
 import { createManagedPostgres } from "../managed.ts";
@@ -160,11 +160,8 @@ export async function promote(
       keepRecord(paths, { ...record, promoting: true });
     }
     await rm(join(await dataOf(paths), "standby.signal"), { force: true });
-    const whole = { ...request, directory, passphraseFile, atMs: null, backup: null, beside: false };
-    const restored = await finish(whole, deps, { place, backup: await newestOf(place, record) });
-    await rm(join(paths.home, STANDBY));
-    syncDirectory(paths.home);
-    return restored;
+    const whole = { ...request, directory, passphraseFile, atMs: null, backup: null, beside: false, mark: STANDBY };
+    return await finish(whole, deps, { place, backup: await newestOf(place, record) });
   } finally {
     lock.release();
   }

@@ -2,10 +2,11 @@
 // Invariant: a file is replaced whole or not at all, and none is ever readable by others.
 
 import { createHash, generateKeyPairSync, X509Certificate } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSecureContext } from "node:tls";
 import type { HomePaths } from "../../../config/home.ts";
+import { replaceFile } from "../../release/sync.ts";
 import { KEY_KIND } from "./order.ts";
 
 interface ServedCertificate {
@@ -35,8 +36,7 @@ export function readServed(pem: string): ServedCertificate | null {
 export function createCertificateFiles({ certificates, certificate }: Pick<HomePaths, "certificates" | "certificate">) {
   function write(path: string, text: string): void {
     mkdirSync(certificates, { recursive: true, mode: 0o700 });
-    writeFileSync(`${path}.new`, text, { mode: 0o600, flush: true });
-    renameSync(`${path}.new`, path);
+    replaceFile(path, text);
   }
   return {
     served: (): ServedCertificate | null =>
