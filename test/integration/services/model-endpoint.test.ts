@@ -162,6 +162,11 @@ test("an image goes to a model that looks at it, kept with the question and its 
     "content-length": String(png.length),
   });
 
+  // Asked again from a step in a new chat, it has one as well.
+  const forked = (await client.call("POST", `/api/turns/${turn.id}/steps/0/fork`)).body;
+  expect((await client.ended(forked.turnId)).attachments).toMatchObject([{ image: file.image }]);
+  expect(model.log.filter(({ event, images }) => event === "request" && images?.[0] === url)).toHaveLength(4);
+
   // A model that does not look is told so of an earlier one.
   await client.call("PATCH", `/api/conversations/${conversation}`, { model: null });
   await client.ended((await ask("who looks", [])).body.turnId);
