@@ -300,6 +300,10 @@ export const backupWords = {
       "훈련을 다시 해 보고, 그대로면 새 백업을 만드십시오: owlctl backup --now",
     ],
   }),
+  restoring: (home: string) => ({
+    sentence: [`Another restore into ${home} is running.`, `${home}(으)로 다른 복원이 실행 중입니다.`],
+    next: ["Let it end, or restore elsewhere: --into DIR", "끝나기를 기다리거나 다른 곳에 복원하십시오: --into DIR"],
+  }),
   homeInUse: (home: string) => ({
     sentence: [
       `${home} is no empty home: Owl has run there.`,

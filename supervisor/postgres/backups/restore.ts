@@ -7,12 +7,14 @@ import { chown, mkdir, readdir, readFile, rm, stat, statfs, writeFile } from "no
 import { dirname, join } from "node:path";
 import { Client } from "pg";
 import type { PostgresConfig } from "../../../config/config.ts";
+import type { OwlError } from "../../../config/errors.ts";
 import { type HomePaths, homePaths } from "../../../config/home.ts";
 import { type Clock, isoTime, type Random } from "../../../config/time.ts";
 import { formatSize } from "../../../config/units.ts";
 import { Refusal } from "../../core/text/refusal.ts";
 import { replaceFile } from "../../release/sync.ts";
 import { RESTORED, RESTORING } from "../../state/home.ts";
+import { takeOwnerLock } from "../../state/owner-lock.ts";
 import { type Account, chooseAccount, readAccounts } from "../account.ts";
 import { findBinaries } from "../binaries.ts";
 import { createManagedPostgres } from "../managed.ts";
@@ -126,10 +128,26 @@ export async function restore(request: RestoreRequest, deps: RestoreDeps): Promi
   const startedMs = deps.clock.monotonicMs();
   const planned = await planRestore(request, deps);
   const paths = homePaths(request.home);
-  const damage = await layDown(planned, paths, { ...deps, mark: RESTORING, endsAtDamage: request.atMs !== null });
-  const postgres = { ...request.postgres, settings: UNSAFE_UNTIL_DONE };
-  const restored = await finish({ ...request, postgres, mark: RESTORING }, deps, { ...planned, damage });
-  return { ...restored, elapsedMs: Math.round(deps.clock.monotonicMs() - startedMs) };
+  await mkdir(paths.home, { recursive: true, mode: 0o711 });
+  const lock = takeHome(paths);
+  try {
+    const damage = await layDown(planned, paths, { ...deps, mark: RESTORING, endsAtDamage: request.atMs !== null });
+    const postgres = { ...request.postgres, settings: UNSAFE_UNTIL_DONE };
+    const restored = await finish({ ...request, postgres, mark: RESTORING }, deps, { ...planned, damage });
+    return { ...restored, elapsedMs: Math.round(deps.clock.monotonicMs() - startedMs) };
+  } finally {
+    lock.release();
+  }
+}
+
+/** One that is begun again would remove what another one is laying down. */
+function takeHome({ home, state }: HomePaths): ReturnType<typeof takeOwnerLock> {
+  try {
+    return takeOwnerLock(state, process.pid);
+  } catch (error) {
+    if ((error as OwlError).code !== "owld.running") throw error;
+    throw new Refusal("backup.restoring", ({ refused }) => refused.backup.restoring(home));
+  }
 }
 
 /**
