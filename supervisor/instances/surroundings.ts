@@ -39,7 +39,7 @@ interface SurroundingsParts {
   readonly measures: Measures;
   readonly wishes: ServiceWishes;
   readonly groups: ControlGroups;
-  readonly definitions: Pick<Definitions, "serviceOf">;
+  readonly definitions: Pick<Definitions, "of" | "serviceOf">;
   readonly timed: Pick<TimedRuns, "all">;
   readonly sampler: UsageSampler;
   readonly logs: Pick<InstanceLogs, "tail" | "rotate">;
@@ -95,7 +95,8 @@ export function createSurroundings(parts: SurroundingsParts): Surroundings {
       const rssBytes = instance.identity === null ? undefined : usage.get(instance.identity.pid)?.rssBytes;
       if (rssBytes === undefined) continue;
       parts.measures.noteMemory(instance.service, rssBytes);
-      const limit = parts.config().services.find(({ name }) => name === instance.service)?.memoryLimitBytes ?? null;
+      // By the definition it lives by: a limit that is on trial itself counts already.
+      const limit = parts.definitions.serviceOf(instance)?.memoryLimitBytes ?? null;
       if (limit === null || rssBytes <= limit || !isServing(instance) || instance.replaceCause !== null) continue;
       const cause = causes.memory(formatSize(rssBytes), formatSize(limit));
       setTrouble(instance, cause);
@@ -118,7 +119,7 @@ export function createSurroundings(parts: SurroundingsParts): Surroundings {
       // One that hangs soon fails its health checks too: it is judged by what it has been, not by its state.
       const wasReady = instance !== null && isLiving(instance) && instance.readyMs !== null;
       if (!wasReady || instance.leaving !== null || instance.replaceCause !== null) continue;
-      if (worker.heartbeatAgeMs <= parts.config().heartbeat.stalledAfterMs) continue;
+      if (worker.heartbeatAgeMs <= parts.definitions.of(instance).heartbeat.stalledAfterMs) continue;
       const cause = causes.silent(Math.round(worker.heartbeatAgeMs / 1_000));
       setTrouble(instance, cause);
       const lines = await parts.logs.tail(worker.id, 20);

@@ -58,7 +58,7 @@ type RouteLookup =
 
 /** After so many failures in a row others are preferred for a while. */
 const FAILURES_OF_A_MARK = 2;
-/** So long one that has not answered yet gets one request at a time, then so many: enough for owld to see its silence. */
+/** So long one that has not answered yet, or has only failed, gets one request at a time; then a silent one so many: enough for owld to see its silence. */
 const PROVING_MS = 500;
 const MOST_UNPROVEN = 16;
 /** How many upstreams that have left and are idle are remembered for a reconnecting owld. */
@@ -146,7 +146,8 @@ export class Upstreams {
     const now = this.#clock.monotonicMs();
     if (isMarked(mark, now)) return true;
     if (standing === "proven" || firstAtMs === null) return false;
-    return inFlight >= (now - firstAtMs < PROVING_MS ? 1 : MOST_UNPROVEN);
+    const isCold = standing > 0 || now - firstAtMs < PROVING_MS;
+    return inFlight >= (isCold ? 1 : MOST_UNPROVEN);
   }
 
   #pickOf(upstreams: readonly Upstream[], route: LiveRoute, tried: readonly Upstream[] | null): Upstream | null {

@@ -18,7 +18,10 @@ import { createTestClock } from "../../../support/test-clock.ts";
 const SILENT_MS = 31_000;
 
 /** One worker with that heartbeat, its row marked gone already or not; the database has answered for `trustedMs`. */
-async function look(change: Partial<Instance>, { ageMs = SILENT_MS, isMarkedGone = false, trustedMs = 60_000 } = {}) {
+async function look(
+  change: Partial<Instance>,
+  { ageMs = SILENT_MS, isMarkedGone = false, trustedMs = 60_000, rssBytes = 0, trialLimitBytes = 0 } = {},
+) {
   const clock = createTestClock();
   const store = openMemoryStore(createPaperDisk(), () => undefined);
   const log = pino({ level: "silent" });
@@ -27,18 +30,24 @@ async function look(change: Partial<Instance>, { ageMs = SILENT_MS, isMarkedGone
   book.add(instance({ id: "worker-1", service: "worker", number: 1, ...change }), "", "instance.adopted");
   await clock.advance(trustedMs);
   const since = clock.monotonicMs() - trustedMs;
+  const config = { services: [], heartbeat: { intervalMs: 10_000, stalledAfterMs: 30_000 } } as unknown as Config;
+  const usage = { rssBytes, cpu: 0 };
   const row: WorkerStatus = { id: "worker-1", state: "stalled", heartbeatAgeMs: ageMs, jobs: { chat: 1 } };
   const surroundings = createSurroundings({
     clock,
     record: en,
     book,
-    measures: {} as Measures,
+    measures: { noteMemory: () => undefined } as unknown as Measures,
     wishes: {} as ServiceWishes,
     groups: {} as never,
-    definitions: {} as never,
+    definitions: {
+      of: () => config,
+      serviceOf: ({ rollout }: Pick<Instance, "rollout">) =>
+        rollout === null ? null : { memoryLimitBytes: trialLimitBytes },
+    } as never,
     timed: {} as never,
     sampler: {
-      sample: async () => new Map(),
+      sample: async () => new Map(rssBytes === 0 ? [] : [[book.get("worker-1")?.identity?.pid, usage]]),
       hostMemory: async () => ({ totalBytes: 1, availableBytes: 1 }),
     } as never,
     logs: { tail: async () => ["its last words"], rotate: async () => undefined } as never,
@@ -48,7 +57,7 @@ async function look(change: Partial<Instance>, { ageMs = SILENT_MS, isMarkedGone
         workers: async (living: readonly string[]) => (isMarkedGone && !living.includes(row.id) ? [] : [row]),
         answeringSince: () => since,
       }) as never,
-    config: () => ({ services: [], heartbeat: { intervalMs: 10_000, stalledAfterMs: 30_000 } }) as unknown as Config,
+    config: () => config,
     changed: () => undefined,
     failed: (error) => {
       throw error;
@@ -87,4 +96,12 @@ test.each<[string, Partial<Instance>, Parameters<typeof look>[1]]>([
 ])("one %s is not taken for hung", async (_what, change, facts) => {
   const { cause, told } = await look(change, facts);
   expect([cause, told]).toEqual([null, []]);
+});
+
+test("a memory limit counts from the trial of the definition that brings it", async () => {
+  const tried = { ageMs: 0, rssBytes: 200 * 2 ** 20, trialLimitBytes: 160 * 2 ** 20 };
+  const serving = { state: "ready", readyMs: 0, identity: { pid: 7, startTicks: "1", bootId: "b" } } as const;
+  const { cause } = await look({ ...serving, rollout: "r-1" }, tried);
+  expect(cause).toMatch(/200MiB.*160MiB/);
+  expect((await look({ ...serving, rollout: null }, tried)).cause).toBeNull();
 });
