@@ -40,7 +40,10 @@ async function once(target: string | undefined, options: Options, deps: CommandD
 
 function lines(status: Status, target: string | undefined, deps: CommandDeps): string[] {
   const { text, terminal, clock } = deps;
-  return statusLines(only(status, target, deps), { text, paint: terminal.paintOut, nowMs: clock.now() });
+  const shown = only(status, target, deps);
+  // Of a service that has no part in the work nothing is missing.
+  const workers = target !== undefined && shown.workers?.length === 0 ? null : shown.workers;
+  return statusLines({ ...shown, workers }, { text, paint: terminal.paintOut, nowMs: clock.now() });
 }
 
 /** Of its services and instances that one alone. */

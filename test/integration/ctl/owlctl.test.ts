@@ -37,6 +37,12 @@ describe("status", () => {
     }
   });
 
+  test("of a service without workers it misses none", async () => {
+    const { stdout } = await ctl(owld.home, ["status", "web"]);
+    expect(stdout).toContain("web-7");
+    expect(stdout).not.toMatch(/worker|registered/);
+  });
+
   test("in Korean by OWL_LANG", async () => {
     const { stdout } = await ctl(owld.home, ["status"], { OWL_LANG: "ko" });
     expect(stdout).toContain("안정");
