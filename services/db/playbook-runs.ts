@@ -83,6 +83,15 @@ export async function findPlaybookRun(sql: Sql, id: string, accountId: string): 
 }
 
 /** Newest first; `playbookId` null: of all playbooks. */
+/** Deletes one that has ended, with its steps. */
+export async function deletePlaybookRun(sql: Sql, id: string, accountId: string): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    "DELETE FROM owl.playbook_run WHERE id = $1 AND account_id = $2 AND ended_at IS NOT NULL",
+    [id, accountId],
+  );
+  return rowCount === 1;
+}
+
 export async function listPlaybookRuns(
   sql: Sql,
   query: {

@@ -186,6 +186,29 @@ export async function insertTranscription(
   );
 }
 
+/** What became of a deletion: with its text it went, and with the upload of that id, which no other one names. */
+type Deletion = { readonly uploadId: string | null } | "open" | "inBatch";
+
+/** Deletes one that has ended and is no batch's. null: it is not there. The order of locks is that of pool.ts. */
+export async function deleteTranscription(sql: Sql, id: string, accountId: string): Promise<Deletion | null> {
+  const { rows } = await sql.query<{ hasEnded: boolean; inBatch: boolean; uploadId: string | null }>(
+    `SELECT ended_at IS NOT NULL AS "hasEnded", batch_id IS NOT NULL AS "inBatch", upload_id AS "uploadId"
+       FROM owl.transcription WHERE id = $1 AND account_id = $2 FOR UPDATE`,
+    [id, accountId],
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  if (row.inBatch) return "inBatch";
+  if (!row.hasEnded) return "open";
+  await sql.query("DELETE FROM owl.transcription WHERE id = $1", [id]);
+  const uploads = await sql.query(
+    `DELETE FROM owl.upload u WHERE u.id = $1
+        AND NOT EXISTS (SELECT 1 FROM owl.transcription t WHERE t.upload_id = u.id)`,
+    [row.uploadId],
+  );
+  return { uploadId: uploads.rowCount === 1 ? row.uploadId : null };
+}
+
 /** An item that waits again, with its new queue job. */
 interface RetriedTranscription {
   readonly id: string;

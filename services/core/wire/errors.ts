@@ -211,6 +211,12 @@ const ERRORS = {
   "transcription.invalid": row(400, "Name either uploadId or path."),
   "transcription.invalid#type": row(400, "This is not an audio or video file."),
   "transcription.conflict": row(409, "Only a failed or cancelled transcription can be tried again."),
+  "transcription.conflict#open": row(409, "This recording is still being worked on.", "Stop it first."),
+  "transcription.conflict#inBatch": row(
+    409,
+    "This recording belongs to a batch.",
+    "It goes with that, some time after its end.",
+  ),
   "batch.notFound": row(404, "There is no such batch."),
   "batch.notFound#operator": row(404, "There is no such batch.", "List them: owlctl batch list"),
   "batch.invalid": row(400, "Name exactly one of path, paths and uploadIds."),
@@ -225,6 +231,7 @@ const ERRORS = {
   "playbook.notFound": row(404, "There is no such playbook."),
   "playbook.invalid": row(400, "{why}."),
   "run.notFound": row(404, "There is no such run."),
+  "run.conflict": row(409, "This run has not ended.", "Stop it first."),
   "schedule.notFound": row(404, "There is no such schedule."),
   "schedule.invalid": row(
     400,

@@ -3,10 +3,11 @@
 import type { z } from "zod";
 import { shownStepState } from "../../core/playbook.ts";
 import { failure } from "../../core/wire/errors.ts";
-import { withId } from "../../core/wire/parts.ts";
+import { nothing, withId } from "../../core/wire/parts.ts";
 import { type run, runPage, runQuery, runStopped, runWithSteps } from "../../core/wire/playbook.ts";
 import { stepAnswer, stepParams } from "../../core/wire/step.ts";
 import {
+  deletePlaybookRun,
   findPlaybookRun,
   listPlaybookRuns,
   listSteps,
@@ -77,6 +78,15 @@ export const playbookRunRoutes: Routes = (app, deps) => {
     async (request) => {
       const row = await find(request.params.id, accountOf(request).id);
       return withSteps(row, await listSteps(deps.db, row.id));
+    },
+  );
+
+  app.delete(
+    "/api/playbook-runs/:id",
+    { schema: { summary: "Delete one that has ended", tags, params: withId, response: { 204: nothing } } },
+    async (request) => {
+      const { id } = await find(request.params.id, accountOf(request).id);
+      if (!(await deletePlaybookRun(deps.db, id, accountOf(request).id))) throw failure("run.conflict");
     },
   );
 

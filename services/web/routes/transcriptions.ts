@@ -5,7 +5,7 @@ import type { z } from "zod";
 import { nameOf } from "../../core/batch-plan.ts";
 import { type Segment, subtitles, transcriptText } from "../../core/transcript.ts";
 import { failure } from "../../core/wire/errors.ts";
-import { page, withId } from "../../core/wire/parts.ts";
+import { nothing, page, withId } from "../../core/wire/parts.ts";
 import {
   formatQuery,
   type TranscriptionRequest,
@@ -18,6 +18,7 @@ import {
 import type { Database } from "../../db/pool.ts";
 import { stopRow } from "../../db/stops.ts";
 import {
+  deleteTranscription,
   findTranscription,
   insertTranscription,
   listSegments,
@@ -33,7 +34,7 @@ import { onceOnly } from "../idempotency.ts";
 import { transcribeAgain } from "../job-requests.ts";
 import { sendMedia } from "../media.ts";
 import { accountOf } from "../sessions.ts";
-import { uploadFile } from "../upload-files.ts";
+import { removeUploadFile, uploadFile } from "../upload-files.ts";
 import { onePage } from "./paging.ts";
 
 const tags = ["transcriptions"];
@@ -103,12 +104,13 @@ async function sourceOf({ db, config }: WebDeps, body: TranscriptionRequest, acc
   return { uploadId: null, path, name: nameOf(path), bytes: file.size };
 }
 
+async function findOwn(deps: Pick<WebDeps, "db">, id: string, accountId: string): Promise<TranscriptionRow> {
+  const row = await findTranscription(deps.db, id, accountId);
+  if (!row) throw failure("transcription.notFound");
+  return row;
+}
+
 export const transcriptionRoutes: Routes = (app, deps) => {
-  const find = async (id: string, accountId: string): Promise<TranscriptionRow> => {
-    const row = await findTranscription(deps.db, id, accountId);
-    if (!row) throw failure("transcription.notFound");
-    return row;
-  };
   app.post(
     "/api/transcriptions",
     {
@@ -155,7 +157,7 @@ export const transcriptionRoutes: Routes = (app, deps) => {
     "/api/transcriptions/:id",
     { schema: { summary: "State, text so far, segments", tags, params: withId, response: { 200: transcript } } },
     async (request) => {
-      const row = await find(request.params.id, accountOf(request).id);
+      const row = await findOwn(deps, request.params.id, accountOf(request).id);
       return withSegments(row, await listSegments(deps.db, row.id));
     },
   );
@@ -172,7 +174,7 @@ export const transcriptionRoutes: Routes = (app, deps) => {
     },
     async (request, reply) => {
       const accountId = accountOf(request).id;
-      const { id } = await find(request.params.id, accountId);
+      const { id } = await findOwn(deps, request.params.id, accountId);
       await deps.streams.open(request, reply, {
         channel: "owl_observe",
         payload: `transcription:${id}`,
@@ -194,7 +196,7 @@ export const transcriptionRoutes: Routes = (app, deps) => {
       },
     },
     async (request, reply) => {
-      const row = await find(request.params.id, accountOf(request).id);
+      const row = await findOwn(deps, request.params.id, accountOf(request).id);
       const segments = await listSegments(deps.db, row.id);
       const format = request.query.format ?? "txt";
       const name = `${row.name.replace(/\.[^.]*$/, "")}.${format}`;
@@ -208,7 +210,7 @@ export const transcriptionRoutes: Routes = (app, deps) => {
     "/api/transcriptions/:id/media",
     { config: { isLong: true }, schema: { summary: "The recording, with range requests", tags, params: withId } },
     async (request, reply) => {
-      const row = await find(request.params.id, accountOf(request).id);
+      const row = await findOwn(deps, request.params.id, accountOf(request).id);
       const path =
         row.uploadId === null
           ? await resolveInside(row.path ?? "", deps.config.archiveRoots)
@@ -219,6 +221,11 @@ export const transcriptionRoutes: Routes = (app, deps) => {
     },
   );
 
+  actRoutes(app, deps);
+};
+
+/** What its owner does with one. */
+const actRoutes: Routes = (app, deps) => {
   app.post(
     "/api/transcriptions/:id/stop",
     {
@@ -230,7 +237,7 @@ export const transcriptionRoutes: Routes = (app, deps) => {
       },
     },
     async (request) => {
-      const { id } = await find(request.params.id, accountOf(request).id);
+      const { id } = await findOwn(deps, request.params.id, accountOf(request).id);
       await stopRow(deps.db, "transcription", id);
       return { transcriptionId: id, id };
     },
@@ -247,13 +254,32 @@ export const transcriptionRoutes: Routes = (app, deps) => {
       },
     },
     async (request) => {
-      const { id } = await find(request.params.id, accountOf(request).id);
+      const { id } = await findOwn(deps, request.params.id, accountOf(request).id);
       await deps.db.transaction(async (sql) => {
         if ((await transcribeAgain(deps, sql, [id], ["failed", "cancelled"])) === 0) {
           throw failure("transcription.conflict");
         }
       });
       return { transcriptionId: id, id };
+    },
+  );
+
+  app.delete(
+    "/api/transcriptions/:id",
+    {
+      schema: {
+        summary: "Delete one that has ended, with its text and the recording that was uploaded for it",
+        tags,
+        params: withId,
+        response: { 204: nothing },
+      },
+    },
+    async (request) => {
+      const accountId = accountOf(request).id;
+      const gone = await deps.db.transaction((sql) => deleteTranscription(sql, request.params.id, accountId));
+      if (gone === null) throw failure("transcription.notFound");
+      if (typeof gone === "string") throw failure(`transcription.conflict#${gone}`);
+      if (gone.uploadId !== null) await removeUploadFile(deps, gone.uploadId);
     },
   );
 };

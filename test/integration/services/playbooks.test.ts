@@ -257,8 +257,11 @@ describe("a playbook", () => {
     held.get("/stop")?.resolve();
     await stopWorker(worker);
     const waiting = await start(FOUR_TOOLS());
+    expect((await web.call("DELETE", `/api/playbook-runs/${waiting}`)).body.code).toBe("run.conflict");
     await web.call("POST", `/api/playbook-runs/${waiting}/stop`);
     expect((await look(waiting)).state).toBe("stopped");
+    expect((await web.call("DELETE", `/api/playbook-runs/${waiting}`)).status).toBe(204);
+    expect((await web.call("DELETE", `/api/playbook-runs/${waiting}`)).status).toBe(404);
   });
 
   test("that is malformed is refused with step, field and reason, and changes nothing", async () => {

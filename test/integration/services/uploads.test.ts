@@ -164,6 +164,22 @@ test("a recording sent in one request is transcribed, followed by its segments, 
   expect(vtt.body.toString()).toMatch(/^WEBVTT\n\n00:00:00\.000 --> 00:00:/);
   worker.child.kill("SIGTERM");
   await worker.exited;
+  // Of two that name one upload, the second takes the file along.
+  const second = (await web.call("POST", "/api/transcriptions", { uploadId })).body.id;
+  expect((await web.call("DELETE", `/api/transcriptions/${second}`)).body.code).toBe("transcription.conflict");
+  expect((await web.call("DELETE", `/api/transcriptions/${id}`)).status).toBe(204);
+  expect((await web.call("GET", `/api/transcriptions/${id}`)).status).toBe(404);
+  expect((await web.call("POST", `/api/transcriptions/${second}/stop`)).status).toBe(202);
+  expect(await readdir(services.config.uploadsDir)).toContain(uploadId);
+  expect((await web.call("DELETE", `/api/transcriptions/${second}`)).status).toBe(204);
+  expect(await readdir(services.config.uploadsDir)).not.toContain(uploadId);
+  expect((await web.call("DELETE", `/api/transcriptions/${second}`)).status).toBe(404);
+  expect((await web.call("GET", `/api/uploads/${uploadId}`)).status).toBe(404);
+});
+
+test("a completed upload nobody uses is deleted with its file", async () => {
+  const headers = { "content-type": "audio/wav" };
+  const { uploadId } = json((await send({ method: "POST", path: "/api/uploads", headers, body: wavBytes(1) })).body);
   expect((await web.call("DELETE", `/api/uploads/${uploadId}`)).status).toBe(204);
   expect((await web.call("GET", `/api/uploads/${uploadId}`)).status).toBe(404);
 });
@@ -226,6 +242,7 @@ test("uploads and transcriptions of another account are not found", async () => 
   ]) {
     expect([path, (await send({ method: "GET", path })).status]).toEqual([path, 404]);
   }
+  expect((await send({ method: "DELETE", path: `/api/transcriptions/${asked.body.id}` })).status).toBe(404);
   expect((await web.call("POST", "/api/transcriptions", { uploadId })).status).toBe(404);
   cookie = mine;
 });

@@ -21,6 +21,8 @@ export const workWords = {
   ],
   "recordings.uploads": ["Uploads", "올리는 파일"],
   "recordings.none": ["No recordings yet.", "아직 녹음이 없습니다."],
+  "recordings.deleteText": ["Its text goes; the file stays where it is.", "텍스트가 삭제되며 파일은 그대로 남습니다."],
+  "recordings.deleteAll": ["The recording and its text go for good.", "녹음과 텍스트가 영구히 삭제됩니다."],
   "recordings.missing": ["This recording is not here.", "녹음을 찾을 수 없습니다."],
   "recordings.done": (v: With<"done" | "total">) => [
     `${v.done} of ${v.total} transcribed.`,
@@ -162,6 +164,7 @@ export const workWords = {
   "run.stopped": ["stopped", "중지됨"],
   "run.missing": ["This run is not here.", "실행 기록을 찾을 수 없습니다."],
   "run.goesOn": ["The run goes on when you close this page.", "페이지를 닫아도 실행은 계속됩니다."],
+  "run.deleteText": ["This run and its results go for good.", "이 실행과 결과가 영구히 삭제됩니다."],
   "run.again": ["Run again", "다시 실행"],
   "run.againUnknown": [
     "A step's result is not known: its mail or ticket may be out already. Look at it before you run everything again.",

@@ -14,6 +14,7 @@ import { useNow } from "../parts/now.ts";
 import { useResource } from "../resource.ts";
 import { go } from "../routes.ts";
 import { languageNow, momentText, t } from "../text/text.ts";
+import { DeleteButton } from "./delete-button.tsx";
 import { inputText } from "./playbooks-page.tsx";
 
 export default function PlaybookRunPage({ id }: { readonly id: string | null }): VNode {
@@ -70,6 +71,15 @@ export default function PlaybookRunPage({ id }: { readonly id: string | null }):
             <button type="button" class={value.state === "done" ? "" : "primary"} onClick={() => setAgain(true)}>
               {t("run.again")}
             </button>
+          )}
+          {!isLive && (
+            <DeleteButton
+              path={`/api/playbook-runs/${id}`}
+              title={t("playbook.deleteTitle", { name: value.name })}
+              text={t("run.deleteText")}
+              back={`/playbooks/${value.playbookId}`}
+              onRefused={setRefused}
+            />
           )}
         </div>
         <p>{isLive ? t("run.goesOn") : momentText(value.endedAt ?? value.createdAt, now)}</p>

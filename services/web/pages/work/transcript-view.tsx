@@ -10,6 +10,7 @@ import { Failure, failureText } from "../parts/failure.tsx";
 import { useNow } from "../parts/now.ts";
 import { useResource } from "../resource.ts";
 import { languageNow, momentText, t } from "../text/text.ts";
+import { DeleteButton } from "./delete-button.tsx";
 import { ProgressBar } from "./progress.tsx";
 
 type Segment = Transcript["segments"][number];
@@ -101,6 +102,15 @@ export function TranscriptView({ id }: { readonly id: string }): VNode {
             <button type="button" onClick={() => act("retry")}>
               {t("retry")}
             </button>
+          )}
+          {!isLive && value.batchId === null && (
+            <DeleteButton
+              path={`/api/transcriptions/${id}`}
+              title={t("playbook.deleteTitle", { name: value.name })}
+              text={t(value.uploadId === null ? "recordings.deleteText" : "recordings.deleteAll")}
+              back="/recordings"
+              onRefused={setRefused}
+            />
           )}
         </div>
       </div>
