@@ -103,6 +103,11 @@ describe("recordings", () => {
     );
     await again.locator(".segments button[aria-current=true]").waitFor();
     await expectAccessible(again);
+    await again.getByRole("button", { name: "Delete" }).click();
+    await again.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await again.waitForURL(/\/recordings$/);
+    const left = await bed.services.sql.query("SELECT 1 FROM owl.transcription WHERE name = 'interview.wav'");
+    expect(left.rowCount).toBe(0);
     await again.close();
   });
 
@@ -190,6 +195,9 @@ describe("playbooks", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Run", exact: true }).click();
     await page.locator(".page-head .state-done").waitFor();
     expect(await page.locator(".steps li[data-state=finished]").count()).toBe(2);
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Edit" }).waitFor();
     await page.close();
   });
 });
