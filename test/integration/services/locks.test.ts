@@ -124,7 +124,8 @@ test("what the database undid because two were in each other's way is run again"
       return "done";
     });
   expect(await Promise.all([cross(one.id, two.id, 0), cross(two.id, one.id, 1)])).toEqual(["done", "done"]);
-  expect(tries).toBe(3);
+  // Once more at least: whoever is undone may take its first lock again before the other one has woken.
+  expect(tries).toBeGreaterThanOrEqual(3);
   // Each session of the server tells of its own when it gets to it.
   await expect.poll(deadlocks, { timeout: 20_000 }).toBeGreaterThan(before);
 });

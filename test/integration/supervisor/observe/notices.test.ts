@@ -115,8 +115,11 @@ async function setup() {
     notices.start();
     cleanups.push(async () => {
       losePatience();
-      const stopped = notices.stop();
-      await clock.advance(60_000);
+      let hasStopped = false;
+      const stopped = notices.stop().finally(() => {
+        hasStopped = true;
+      });
+      await until(() => hasStopped);
       await stopped;
     });
     return { notices, warnings };
