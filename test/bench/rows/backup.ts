@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "../../../config/system-time.ts";
 import { textOf } from "../../chaos/caller.ts";
 import { startBundled, until } from "../bundled.ts";
 import { type Bench, type Row, scaled } from "../figures.ts";
@@ -48,9 +49,11 @@ export const backupBench: Bench = {
         if (code !== 0) throw new Error(`not reloaded: ${stderr}`);
         return true;
       };
-      /** The last backup, of which there is a new one each time they are turned on. */
-      const newest = async (): Promise<string | null> => (await product.status())?.backup?.last?.id ?? null;
-      let before: string | null = null;
+      /** There is a backup, none is under way, and the log has been written since. */
+      const isKeptSince = async (at: number): Promise<boolean> => {
+        const backup = (await product.status())?.backup ?? null;
+        return backup !== null && !backup.running && backup.last !== null && Date.parse(backup.log?.at ?? "") > at;
+      };
       await answered(WARM_MS);
       const ratios: number[] = [];
       for (let n = 0; n < PAIRS; n++) {
@@ -59,9 +62,9 @@ export const backupBench: Bench = {
         for (const side of n % 2 === 0 ? ["without", "with"] : ["with", "without"]) {
           if (side === "with") {
             // The whole one at the beginning is of every six hours; what is measured is every second's.
+            const at = systemClock.now();
             if (await change(`${plain}\nbackup: {directory: ${directory}}\n`))
-              await until(async () => (await newest()) !== before, PATIENCE_MS, 200);
-            before = await newest();
+              await until(() => isKeptSince(at), PATIENCE_MS, 200);
           } else await change(plain);
           pair[side] = await answered(SPAN_MS);
         }
