@@ -280,7 +280,7 @@ describe("administration", () => {
     expect(await dialog.evaluate((element) => element.scrollWidth <= element.clientWidth)).toBe(true);
     await expectAccessible(page);
     await tokens.getByRole("button", { name: "폐기", exact: true }).click();
-    await page.getByRole("dialog").last().getByRole("button", { name: "폐기", exact: true }).click();
+    await page.locator("dialog:not(:has(.secret)) button.danger", { hasText: "폐기" }).click();
     await tokens.getByText("토큰이 없습니다.").waitFor();
     await phone.stop();
   });

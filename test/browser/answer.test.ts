@@ -84,6 +84,36 @@ test("every construct of an answer is laid out, with figures as a chart, and bre
   await page.close();
 });
 
+test("a reading from before the first question that arrives late takes neither title nor state away", async () => {
+  const page = await open();
+  const late = Promise.withResolvers<void>();
+  let held = 0;
+  let delivered = 0;
+  await page.route(/\/api\/conversations\/[\w-]+\?limit=/, async (route) => {
+    const response = await route.fetch();
+    const { turns } = (await response.json()) as { readonly turns: readonly unknown[] };
+    if (turns.length === 0) {
+      held += 1;
+      await late.promise;
+    }
+    await route.fulfill({ response });
+    if (turns.length === 0) delivered += 1;
+  });
+  // The question's way is open when the conversation without it has been read.
+  await page.route(/\/api\/conversations\/[\w-]+\/turns$/, async (route) => {
+    await until("the empty conversation is read", () => held > 0);
+    await route.continue();
+  });
+  await answered(page, "the title stays");
+  const link = page.locator(".conversations .title", { hasText: "the title stays" });
+  await link.waitFor();
+  late.resolve();
+  await until("it has arrived", () => delivered === held);
+  await expect.poll(() => page.title()).toBe("the title stays · Owl");
+  expect(await link.count()).toBe(1);
+  await page.close();
+});
+
 test("how it was answered is unfolded, and from a step of it the question is asked again in a conversation of its own", async () => {
   const page = await open();
   await answered(page, "how was this answered");

@@ -63,6 +63,8 @@ const movedAt = new Map<string, number>();
 const addedAt = new Map<string, number>();
 /** Turns of held conversations that run in a version which is not shown. */
 const elsewhere = new Set<string>();
+/** Browser time the reading that a conversation is shown by was asked for. */
+const shownFrom = new WeakMap<Store<OpenConversation>, number>();
 /** Conversations a question is just being sent in: its echo waits for the POST's answer. */
 const sending = new Set<string>();
 let whenEnded: (turn: TurnView, title: string) => void = () => undefined;
@@ -98,6 +100,9 @@ export async function readConversation(id: string): Promise<boolean> {
   const askedAt = browserClock.monotonicMs();
   try {
     const json = await call<ConversationWithTurns>(`/api/conversations/${id}?limit=${PAGE_TURNS}`);
+    // What was asked later has answered already.
+    if ((shownFrom.get(store) ?? 0) > askedAt) return true;
+    shownFrom.set(store, askedAt);
     const before = store.get();
     const known = new Map(before.turns.map((turn) => [turn.id, turn]));
     // Older pages that were read stay, when this one joins on to what is shown.
@@ -116,7 +121,7 @@ export async function readConversation(id: string): Promise<boolean> {
     store.set({
       id,
       load: "ready",
-      title: json.title,
+      title: json.title || before.title,
       model: json.model ?? null,
       // Of an older server: it tells neither.
       assistant: json.assistant ?? null,
@@ -124,7 +129,9 @@ export async function readConversation(id: string): Promise<boolean> {
       turns: [...older, ...turns],
       earlier,
     });
-    noteConversation(id, { title: json.title, turnState: json.turnState });
+    // What was read before the first question knows neither its title nor its state.
+    const turnState = turns.at(-1)?.state ?? json.turnState;
+    noteConversation(id, { turnState, ...(json.title === "" ? {} : { title: json.title }) });
     return true;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
