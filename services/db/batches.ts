@@ -52,11 +52,20 @@ const BATCH = `SELECT b.id, b.account_id AS "accountId", b.kind, b.request, b.st
 
 /** The batch, when it is that account's (null: anybody's). */
 export async function findBatch(sql: Sql, id: string, accountId: string | null): Promise<BatchRow | null> {
-  const { rows } = await sql.query<BatchRow>(`${BATCH} WHERE b.id = $1 AND ($2::uuid IS NULL OR b.account_id = $2)`, [
-    id,
-    accountId,
-  ]);
+  const { rows } = await sql.query<BatchRow>(
+    `${BATCH} WHERE b.id = $1 AND b.deleted_at IS NULL AND ($2::uuid IS NULL OR b.account_id = $2)`,
+    [id, accountId],
+  );
   return rows[0] ?? null;
+}
+
+/** Deletes one that has ended: nobody sees it any more, the sweep takes it apart. False: it has not ended. */
+export async function deleteBatch(sql: Sql, id: string): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    "UPDATE owl.batch SET deleted_at = clock_timestamp() WHERE id = $1 AND ended_at IS NOT NULL AND deleted_at IS NULL",
+    [id],
+  );
+  return rowCount === 1;
 }
 
 /** Newest first. */
@@ -69,7 +78,7 @@ export async function listBatches(
   },
 ): Promise<readonly BatchRow[]> {
   const { rows } = await sql.query<BatchRow>(
-    `${BATCH} WHERE ${beforeText("b.created_at", "b.id", "$1", "$2")}${query.accountId === null ? "" : " AND b.account_id = $4"}
+    `${BATCH} WHERE b.deleted_at IS NULL AND ${beforeText("b.created_at", "b.id", "$1", "$2")}${query.accountId === null ? "" : " AND b.account_id = $4"}
      ORDER BY b.created_at DESC, b.id DESC LIMIT $3`,
     [...beforeValues(query.before), query.limit, ...(query.accountId === null ? [] : [query.accountId])],
   );

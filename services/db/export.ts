@@ -50,7 +50,7 @@ const EXPORTED = {
         'text', s.text) ORDER BY s.n) FROM owl.segment s WHERE s.transcription_id = x.id) AS segments`,
   },
   batches: {
-    from: "owl.batch x WHERE x.account_id = $1",
+    from: "owl.batch x WHERE x.account_id = $1 AND x.deleted_at IS NULL",
     at: "x.created_at",
     columns: "x.id, x.kind, x.request, x.state, x.total, x.skipped, x.created_at, x.ended_at",
   },

@@ -48,6 +48,7 @@ export const LATE_INDEXES: readonly LateIndex[] = [
   { name: "step_answered_by", on: "owl.step (answered_by) WHERE answered_by IS NOT NULL" },
   { name: "approval_account", on: "owl.approval (account_id)" },
   { name: "rollout_cancel_account", on: "owl.rollout_cancel (account_id)" },
+  { name: "batch_deleted", on: "owl.batch (deleted_at) WHERE deleted_at IS NOT NULL" },
   { name: "batch_ended", on: `owl.batch (ended_at) ${ENDED}` },
   { name: "transcription_single_ended", on: `owl.transcription (ended_at) ${ENDED} AND batch_id IS NULL` },
   { name: "playbook_run_ended", on: `owl.playbook_run (ended_at) ${ENDED}` },

@@ -82,7 +82,6 @@ export async function findPlaybookRun(sql: Sql, id: string, accountId: string): 
   return rows[0] ?? null;
 }
 
-/** Newest first; `playbookId` null: of all playbooks. */
 /** Deletes one that has ended, with its steps. */
 export async function deletePlaybookRun(sql: Sql, id: string, accountId: string): Promise<boolean> {
   const { rowCount } = await sql.query(
@@ -92,6 +91,7 @@ export async function deletePlaybookRun(sql: Sql, id: string, accountId: string)
   return rowCount === 1;
 }
 
+/** Newest first; `playbookId` null: of all playbooks. */
 export async function listPlaybookRuns(
   sql: Sql,
   query: {

@@ -57,6 +57,7 @@ export function retentionSweeps(kept: RetentionConfig): readonly Sweep[] {
 /** What people deleted: gone for them at once, and from here on from the database. */
 export const DELETION_SWEEPS: readonly Sweep[] = [
   { name: "deleted conversations", step: eraseConversations },
+  { name: "deleted batches", step: eraseBatches },
   { name: "deleted playbooks", step: erasePlaybooks },
   { name: "deleted accounts", step: eraseAccounts },
 ];
@@ -126,8 +127,16 @@ function erasePlaybooks(sql: Sql): Promise<number> {
   );
 }
 
-/** Transcriptions that `which` finds, with their segments; the rows of uploads that were kept for their sake alone too. */
-async function dropTranscriptions(sql: Sql, which: string, values: readonly unknown[]): Promise<number> {
+/**
+ * Transcriptions that `which` finds, with their segments; the rows of uploads that were kept for their sake alone too.
+ * `deleted`: by their owner, with the recordings uploaded for them.
+ */
+async function dropTranscriptions(
+  sql: Sql,
+  which: string,
+  values: readonly unknown[],
+  deleted = false,
+): Promise<number> {
   const { rows } = await sql.query<{ upload: string | null }>(
     `DELETE FROM owl.transcription WHERE id = ANY(ARRAY(${which} LIMIT ${HEAVY})) AND ended_at IS NOT NULL
      RETURNING upload_id AS upload`,
@@ -136,30 +145,39 @@ async function dropTranscriptions(sql: Sql, which: string, values: readonly unkn
   const uploads = [...new Set(rows.flatMap(({ upload }) => upload ?? []))];
   if (uploads.length > 0) {
     await sql.query(
-      `DELETE FROM owl.upload u WHERE u.id = ANY($1::uuid[]) AND u.deleted_at IS NOT NULL
+      `DELETE FROM owl.upload u WHERE u.id = ANY($1::uuid[]) AND (u.deleted_at IS NOT NULL OR $2)
           AND NOT EXISTS (SELECT 1 FROM owl.transcription t WHERE t.upload_id = u.id)`,
-      [uploads],
+      [uploads, deleted],
     );
   }
   return rows.length;
 }
 
 /** Items first, as everywhere, then the batches that have none. */
-async function forgetBatches(sql: Sql, ms: number): Promise<number> {
+async function dropBatches(sql: Sql, column: "ended_at" | "deleted_at", which: string, values: readonly unknown[]) {
   const items = await dropTranscriptions(
     sql,
     `SELECT t.id FROM owl.batch b JOIN owl.transcription t ON t.batch_id = b.id
-      WHERE b.ended_at IS NOT NULL AND b.ended_at < ${OLD} AND t.ended_at IS NOT NULL ORDER BY b.ended_at`,
-    [ms],
+      WHERE b.${column} ${which} AND t.ended_at IS NOT NULL ORDER BY b.${column}`,
+    values,
+    column === "deleted_at",
   );
   if (items > 0) return items;
   return count(
     sql,
     `DELETE FROM owl.batch WHERE id = ANY(ARRAY(
-       SELECT b.id FROM owl.batch b WHERE b.ended_at IS NOT NULL AND b.ended_at < ${OLD}
+       SELECT b.id FROM owl.batch b WHERE b.${column} ${which}
           AND NOT EXISTS (SELECT 1 FROM owl.transcription t WHERE t.batch_id = b.id) LIMIT ${ROWS}))`,
-    [ms],
+    values,
   );
+}
+
+function forgetBatches(sql: Sql, ms: number): Promise<number> {
+  return dropBatches(sql, "ended_at", `IS NOT NULL AND b.ended_at < ${OLD}`, [ms]);
+}
+
+function eraseBatches(sql: Sql): Promise<number> {
+  return dropBatches(sql, "deleted_at", "IS NOT NULL", []);
 }
 
 function forgetTranscriptions(sql: Sql, ms: number): Promise<number> {

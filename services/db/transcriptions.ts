@@ -130,7 +130,8 @@ const COLUMNS = `t.id, t.batch_id AS "batchId", t.upload_id AS "uploadId", t.pat
 
 export async function findTranscription(sql: Sql, id: string, accountId: string): Promise<TranscriptionRow | null> {
   const { rows } = await sql.query<TranscriptionRow>(
-    `SELECT ${COLUMNS} FROM owl.transcription t WHERE t.id = $1 AND t.account_id = $2`,
+    `SELECT ${COLUMNS} FROM owl.transcription t WHERE t.id = $1 AND t.account_id = $2
+        AND NOT EXISTS (SELECT 1 FROM owl.batch b WHERE b.id = t.batch_id AND b.deleted_at IS NOT NULL)`,
     [id, accountId],
   );
   return rows[0] ?? null;

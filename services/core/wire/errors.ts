@@ -215,7 +215,7 @@ const ERRORS = {
   "transcription.conflict#inBatch": row(
     409,
     "This recording belongs to a batch.",
-    "It goes with that, some time after its end.",
+    "Delete the batch when it has ended.",
   ),
   "batch.notFound": row(404, "There is no such batch."),
   "batch.notFound#operator": row(404, "There is no such batch.", "List them: owlctl batch list"),
@@ -226,6 +226,7 @@ const ERRORS = {
     "Look at the plan: it says why each file is skipped.",
   ),
   "batch.tooLarge": row(413, "There are more than {limit} files there.", "Name fewer folders."),
+  "batch.conflict#open": row(409, "This batch has not ended.", "Cancel it first."),
   "batch.conflict": row(409, "A batch that is {state} cannot {act}."),
 
   "playbook.notFound": row(404, "There is no such playbook."),

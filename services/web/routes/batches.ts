@@ -12,10 +12,10 @@ import {
   skippedPage,
 } from "../../core/wire/batch.ts";
 import { failure } from "../../core/wire/errors.ts";
-import { page, withId } from "../../core/wire/parts.ts";
-import { type BatchRow, findBatch, listBatches, listBatchItems, listSkipped } from "../../db/batches.ts";
+import { nothing, page, withId } from "../../core/wire/parts.ts";
+import { type BatchRow, deleteBatch, findBatch, listBatches, listBatchItems, listSkipped } from "../../db/batches.ts";
 import { actOnBatch, BATCH_ACTS, enqueueBatch, planRequest } from "../batch-requests.ts";
-import type { Routes } from "../deps.ts";
+import type { Routes, WebDeps } from "../deps.ts";
 import { onceOnly } from "../idempotency.ts";
 import { leavingSignal } from "../leaving.ts";
 import { accountOf } from "../sessions.ts";
@@ -27,13 +27,13 @@ const tags = ["batches"];
 const BODY_LIMIT = 10 * 2 ** 20;
 const STREAM_POLL_MS = 5_000;
 
-export const batchRoutes: Routes = (app, deps) => {
-  const find = async (id: string, accountId: string): Promise<BatchRow> => {
-    const row = await findBatch(deps.db, id, accountId);
-    if (!row) throw failure("batch.notFound");
-    return row;
-  };
+async function findOwn(deps: Pick<WebDeps, "db">, id: string, accountId: string): Promise<BatchRow> {
+  const row = await findBatch(deps.db, id, accountId);
+  if (!row) throw failure("batch.notFound");
+  return row;
+}
 
+export const batchRoutes: Routes = (app, deps) => {
   app.post(
     "/api/batches/plan",
     {
@@ -87,7 +87,7 @@ export const batchRoutes: Routes = (app, deps) => {
   app.get(
     "/api/batches/:id",
     { schema: { summary: "State, counts, progress", tags, params: withId, response: { 200: batch } } },
-    async (request) => batchJson(await find(request.params.id, accountOf(request).id)),
+    async (request) => batchJson(await findOwn(deps, request.params.id, accountOf(request).id)),
   );
 
   app.get(
@@ -102,7 +102,7 @@ export const batchRoutes: Routes = (app, deps) => {
     },
     async (request, reply) => {
       const accountId = accountOf(request).id;
-      const { id } = await find(request.params.id, accountId);
+      const { id } = await findOwn(deps, request.params.id, accountId);
       await deps.streams.open(request, reply, {
         channel: "owl_observe",
         payload: `batch:${id}`,
@@ -130,7 +130,7 @@ export const batchRoutes: Routes = (app, deps) => {
       },
     },
     async (request) => {
-      const { id } = await find(request.params.id, accountOf(request).id);
+      const { id } = await findOwn(deps, request.params.id, accountOf(request).id);
       const { limit, after } = readPage(request.query);
       const rows = await listBatchItems(deps.db, {
         batchId: id,
@@ -158,8 +158,29 @@ export const batchRoutes: Routes = (app, deps) => {
       },
     },
     async (request) => {
-      const { id } = await find(request.params.id, accountOf(request).id);
+      const { id } = await findOwn(deps, request.params.id, accountOf(request).id);
       return { items: await listSkipped(deps.db, id), next: null };
+    },
+  );
+
+  actRoutes(app, deps);
+};
+
+/** What its owner does with one. */
+const actRoutes: Routes = (app, deps) => {
+  app.delete(
+    "/api/batches/:id",
+    {
+      schema: {
+        summary: "Delete one that has ended, with its texts and the recordings that were uploaded for it",
+        tags,
+        params: withId,
+        response: { 204: nothing },
+      },
+    },
+    async (request) => {
+      const { id } = await findOwn(deps, request.params.id, accountOf(request).id);
+      if (!(await deleteBatch(deps.db, id))) throw failure("batch.conflict#open");
     },
   );
 
@@ -175,7 +196,7 @@ export const batchRoutes: Routes = (app, deps) => {
         },
       },
       async (request) => {
-        const row = await find(request.params.id, accountOf(request).id);
+        const row = await findOwn(deps, request.params.id, accountOf(request).id);
         await actOnBatch(deps, row, act);
         return { batchId: row.id };
       },

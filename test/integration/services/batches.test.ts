@@ -132,8 +132,18 @@ describe("enqueueing", () => {
       [body.batchId],
     );
     expect(jobs.rows[0]?.n).toBe(10_000);
-    expect((await web.call("POST", `/api/batches/${body.batchId}/cancel`)).status).toBe(202);
+    const path = `/api/batches/${body.batchId}`;
+    expect((await web.call("DELETE", path)).body).toMatchObject({ code: "batch.conflict", status: 409 });
+    expect((await web.call("POST", `${path}/cancel`)).status).toBe(202);
     expect((await batch(body.batchId)).counts).toMatchObject({ queued: 0, running: 0, cancelled: 10_000 });
+    // Deleted it is gone for its owner at once, with every item, however many the sweep then takes apart.
+    const [item] = (await web.call("GET", `${path}/items?limit=1`)).body.items;
+    expect((await web.call("GET", `/api/transcriptions/${item.id}`)).status).toBe(200);
+    expect((await web.call("DELETE", path)).status).toBe(204);
+    for (const gone of [path, `${path}/items`, `/api/transcriptions/${item.id}`])
+      expect((await web.call("GET", gone)).status, gone).toBe(404);
+    expect((await web.call("DELETE", path)).status).toBe(404);
+    expect(JSON.stringify((await web.call("GET", "/api/batches")).body)).not.toContain(body.batchId);
   });
 
   test("twice under one key gives one batch, also when the folder is gone by then", async () => {

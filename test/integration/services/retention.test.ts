@@ -160,6 +160,29 @@ test("a recording's file goes with its time, its text later; what a waiting job 
   expect(await count("transcription", "id = $1", waiting.id)).toBe(1);
 });
 
+test("a batch that was deleted goes with its items and their recordings, what another job names stays", async () => {
+  const owner = await account();
+  const [own, shared, other] = [
+    await transcription(owner, 1),
+    await transcription(owner, 1),
+    await transcription(owner, 1),
+  ];
+  const batch = randomUUID();
+  await rows(
+    `INSERT INTO owl.batch (id, account_id, kind, request, state, ended_at, deleted_at)
+     VALUES ($1, $2, 'transcription', '{}', 'done', now(), now())`,
+    [batch, owner],
+  );
+  await rows("UPDATE owl.transcription SET batch_id = $1, position = 0 WHERE id = $2", [batch, own.id]);
+  await rows("UPDATE owl.transcription SET batch_id = $1, position = 1 WHERE id = $2", [batch, shared.id]);
+  await rows("UPDATE owl.transcription SET upload_id = $1 WHERE id = $2", [shared.upload, other.id]);
+  expect(await sweeper().erase()).toBe(true);
+  expect(await count("batch", "id = $1", batch)).toBe(0);
+  expect(await rows("SELECT id FROM owl.transcription WHERE account_id = $1", [owner])).toEqual([{ id: other.id }]);
+  expect(await count("upload", "id = $1", own.upload)).toBe(0);
+  expect(await count("upload", "id = $1", shared.upload)).toBe(1);
+});
+
 test("a deleted upload's file goes even when nobody comes back to remove it", async () => {
   const owner = await account();
   const upload = randomUUID();

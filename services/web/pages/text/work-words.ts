@@ -90,6 +90,10 @@ export const workWords = {
     "What waits or runs is cancelled. What is done stays.",
     "대기 중이거나 진행 중인 항목이 취소됩니다. 완료된 항목은 보존됩니다.",
   ],
+  "batch.deleteText": [
+    "The batch and the texts of its recordings go for good; files in the folder stay where they are.",
+    "일괄 전사와 그 텍스트가 영구히 삭제되며, 폴더의 파일은 그대로 남습니다.",
+  ],
   "batch.filter": ["Which items", "표시할 항목"],
   "batch.all": ["All", "전체"],
   "batch.noItems": ["Nothing here.", "항목이 없습니다."],

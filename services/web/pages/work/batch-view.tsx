@@ -15,6 +15,7 @@ import { saveFile } from "../parts/save-file.ts";
 import { readAll, useResource } from "../resource.ts";
 import { follow } from "../routes.ts";
 import { languageNow, momentText, numberText, t } from "../text/text.ts";
+import { DeleteButton } from "./delete-button.tsx";
 import { ProgressBar } from "./progress.tsx";
 
 const STATES = ["all", "queued", "running", "done", "failed", "cancelled"] as const;
@@ -130,10 +131,18 @@ export function BatchView({ id }: { readonly id: string }): VNode {
               {t("batch.failedCsv")}
             </button>
           )}
-          {isLive && (
+          {isLive ? (
             <button type="button" class="danger" onClick={() => setCancelling(true)}>
               {t("batch.cancel")}
             </button>
+          ) : (
+            <DeleteButton
+              path={`/api/batches/${id}`}
+              title={t("playbook.deleteTitle", { name: batchName(batch) })}
+              text={t("batch.deleteText")}
+              back="/batches"
+              onRefused={setRefused}
+            />
           )}
         </div>
       </div>
