@@ -1,16 +1,19 @@
 // One member beside another who floods: how long B waits for an answer, alone and beside A, in turns, on one product.
 // B asks on a fixed beat, whatever the answers do.
 
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../../config/system-time.ts";
 import { type Caller, textOf } from "../../chaos/caller.ts";
-import { flood, makeMember } from "../../chaos/load/floods.ts";
+import { makeMember, passwordOf } from "../../chaos/load/floods.ts";
 import { makeRecordings } from "../../chaos/outside/recordings.ts";
 import { startBundled } from "../bundled.ts";
 import { type Bench, type Row, scaled, summaryOf } from "../figures.ts";
 
+const FLOOD = new URL("../programs/flood.ts", import.meta.url).pathname;
 const BLOCKS = scaled(4, 2);
 const BLOCK_MS = scaled(30_000, 10_000);
 const BEAT_MS = 1_000;
@@ -27,21 +30,24 @@ export const neighboursBench: Bench = {
       "",
     );
     const members: Caller[] = [];
+    let flood: ChildProcess | null = null;
     try {
       const { port } = bundled.product;
       for (const name of ["mina", "jun"]) members.push(await makeMember(bundled.caller, port, name));
-      const [mina, jun] = members as [Caller, Caller];
+      const jun = members[1] as Caller;
+      flood = fork(FLOOD, [`${port}`, "mina", passwordOf("mina"), dir]);
+      await once(flood, "message");
       await asked(jun, 5_000);
       const alone: number[] = [];
       const beside: number[] = [];
       const statuses: Record<string, number> = {};
       for (let n = 0; n < BLOCKS; n++) {
         alone.push(...(await asked(jun, BLOCK_MS)));
-        const ending = new AbortController();
-        const flooding = flood(mina, dir, ending.signal);
+        flood.send("start");
         beside.push(...(await asked(jun, BLOCK_MS)));
-        ending.abort();
-        for (const [key, count] of Object.entries(await flooding)) statuses[key] = (statuses[key] ?? 0) + count;
+        flood.send("stop");
+        const [answered] = (await once(flood, "message")) as [Readonly<Record<string, number>>];
+        for (const [key, count] of Object.entries(answered)) statuses[key] = (statuses[key] ?? 0) + count;
         log(
           `block ${n + 1} of ${BLOCKS}: alone ${summaryOf(alone).p99.toFixed(0)} ms, beside ${summaryOf(beside).p99.toFixed(0)} ms at p99`,
         );
@@ -49,6 +55,7 @@ export const neighboursBench: Bench = {
       }
       return rows(alone, beside, statuses);
     } finally {
+      flood?.kill("SIGKILL");
       for (const one of members) one.close();
       await bundled.stop();
       await rm(parent, { recursive: true, force: true });

@@ -63,9 +63,11 @@ function floodsIn(archive: string): Readonly<Record<string, { readonly lanes: nu
   };
 }
 
+export const passwordOf = (name: string): string => `Correct-horse-9-${name}`;
+
 /** A member of that name, made by `admin` and signed in. */
 export async function makeMember(admin: Caller, port: number, name: string): Promise<Caller> {
-  const password = `Correct-horse-9-${name}`;
+  const password = passwordOf(name);
   await admin.once("POST", "/api/admin/users", { body: { name, role: "member", password } });
   const member = createCaller(port);
   if (!(await member.signIn(name, password))) throw new Error(`${name} could not sign in`);

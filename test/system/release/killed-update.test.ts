@@ -171,7 +171,11 @@ async function expectWhole(at: Installation, version: string, kept: readonly str
   const now: Status = await at.until(({ state, release }) => state === "steady" && release.version === version);
   expect(releasesOf(now)).toEqual([version]);
   // One look: a process just being forked still bears its parent's mark.
-  const services = (): string => markedOf(at.home).map(({ service }) => service).sort().join();
+  const services = (): string =>
+    markedOf(at.home)
+      .map(({ service }) => service)
+      .sort()
+      .join();
   await found(
     async () => (services() === "proxy,web,worker" ? true : null),
     () => `left over: ${JSON.stringify(markedOf(at.home))}`,
