@@ -26,6 +26,16 @@ export const RESTORING = "restoring.json";
 export const RESTORED = "restored.json";
 /** Of a home that follows another one, until it is promoted. */
 export const STANDBY = "standby.json";
+/** What Owl puts into a home; and what a disk of its own has. */
+const OWN_NAMES = new Set([
+  ...["run", "logs", "state", "certificates", "postgres", "releases", "own-releases", "incoming", "uploads", "current"],
+  ...["cache", "copies", "drills", "trial", "owl.yaml", "owl.yaml.restored", "initial-admin-password", "lost+found"],
+  ...[RESTORING, RESTORED, STANDBY],
+]);
+
+/** Whether Owl did not put a file of that name into a home; hidden ones may be of the account whose home it is as well. */
+export const isForeign = (name: string): boolean => !OWN_NAMES.has(name) && !/^(\.|drill-)/.test(name);
+
 /** With less than this free nothing of ours can be begun. */
 const FULL_BYTES = 1024 * 1024;
 /** Longest name a socket of ours gets: a service's name, its number, `.sock`. */

@@ -29,6 +29,13 @@ export const backupWords = {
       "마운트하면 백업이 저절로 이어집니다. 새 빈 디렉터리를 쓰려면 backup.directory에 다른 경로를 적으십시오.",
     ],
   }),
+  inHome: (path: string) => ({
+    sentence: [
+      `The backup directory ${path} leads into the home itself, so backups would be lost with it.`,
+      `백업 디렉터리 ${path}이(가) 홈 안을 가리켜, 백업도 홈과 함께 잃게 됩니다.`,
+    ],
+    next: ["Name a place on another disk as backup.directory.", "backup.directory에 다른 디스크의 경로를 적으십시오."],
+  }),
   noDirectory: (path: string) => ({
     sentence: [`There is no directory ${path} to keep backups in.`, `백업을 둘 디렉터리 ${path}이(가) 없습니다.`],
     next: [
@@ -303,6 +310,16 @@ export const backupWords = {
   restoring: (home: string) => ({
     sentence: [`Another restore into ${home} is running.`, `${home}(으)로 다른 복원이 실행 중입니다.`],
     next: ["Let it end, or restore elsewhere: --into DIR", "끝나기를 기다리거나 다른 곳에 복원하십시오: --into DIR"],
+  }),
+  homeForeign: (home: string, name: string) => ({
+    sentence: [
+      `${home} is no empty home: it holds ${name}, which is not Owl's.`,
+      `${home}은(는) 빈 홈이 아닙니다. Owl의 것이 아닌 ${name}이(가) 있습니다.`,
+    ],
+    next: [
+      "Restore into a directory that is empty or not there yet.",
+      "비어 있거나 아직 없는 디렉터리에 복원하십시오.",
+    ],
   }),
   homeInUse: (home: string) => ({
     sentence: [

@@ -2,7 +2,7 @@
 // `own-releases/` releases of a team's own code.
 // Invariant: nothing is written into a directory that does not carry our mark at that moment.
 
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { asError, type OwlError } from "../../../config/errors.ts";
 import { isoTime } from "../../../config/time.ts";
@@ -55,6 +55,8 @@ export interface OwnPlace extends BackupPlace {
 
 interface Claim {
   readonly path: string;
+  /** What is to be kept safe: never inside it, by whatever links. */
+  readonly home?: string;
   readonly installation: string;
   readonly holder: string;
   readonly held: boolean;
@@ -88,12 +90,15 @@ export async function openPlace(
 
 /** For writing: makes the mark in an empty directory, or takes it over after a restore. Throws when it is not ours to use. */
 export async function claimPlace(claim: Claim): Promise<OwnPlace> {
-  const { path, installation, holder, held, passphrase, nowMs, disk = systemDisk, seen } = claim;
+  const { path, home, installation, holder, held, passphrase, nowMs, disk = systemDisk, seen } = claim;
   const names = await told(path, () => readdir(path), "unreadable").catch((error: OwlError) => {
     // One that has never been there is to be made, not mounted.
     if (held || error.code !== "backup.unmounted") throw error;
     throw new Refusal("backup.noDirectory", ({ refused }) => refused.backup.noDirectory(path), { cause: error });
   });
+  const [real, realHome] = await Promise.all([realpath(path), home === undefined ? "none" : realpath(home)]);
+  if (`${real}/`.startsWith(`${realHome}/`))
+    throw new Refusal("backup.inHome", ({ refused }) => refused.backup.inHome(path));
   const mark = await readMark(path);
   const isEmpty = names.every((name) => name === "lost+found" || name.startsWith(".new-"));
   const verdict = judgeMark({ mark, isEmpty, installation, holder, held, generation: claim.generation ?? 0 });

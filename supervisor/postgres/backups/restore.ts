@@ -13,7 +13,7 @@ import { type Clock, isoTime, type Random } from "../../../config/time.ts";
 import { formatSize } from "../../../config/units.ts";
 import { Refusal } from "../../core/text/refusal.ts";
 import { replaceFile } from "../../release/sync.ts";
-import { RESTORED, RESTORING } from "../../state/home.ts";
+import { isForeign, RESTORED, RESTORING } from "../../state/home.ts";
 import { takeOwnerLock } from "../../state/owner-lock.ts";
 import { type Account, chooseAccount, readAccounts } from "../account.ts";
 import { findBinaries } from "../binaries.ts";
@@ -361,6 +361,9 @@ async function refuseUsed(home: string, mark: string): Promise<void> {
   if (await isThere(join(home, mark))) return;
   for (const path of [paths.stateFile, paths.postgresData, join(paths.postgres, "place.json")])
     if (await isThere(path)) throw new Refusal("backup.homeInUse", ({ refused }) => refused.backup.homeInUse(home));
+  const foreign = (await readdir(home).catch(() => [])).find(isForeign);
+  if (foreign !== undefined)
+    throw new Refusal("backup.homeForeign", ({ refused }) => refused.backup.homeForeign(home, foreign));
 }
 
 async function refuseFull(home: string, neededBytes: number): Promise<void> {
@@ -386,6 +389,8 @@ async function chosenAccount(): Promise<Account | null> {
 }
 
 async function giveTo({ uid, gid }: Account, paths: HomePaths): Promise<void> {
-  const names = (await readdir(paths.home)).filter((name) => name !== "uploads").map((name) => join(paths.home, name));
+  const names = (await readdir(paths.home))
+    .filter((name) => name !== "uploads" && !name.startsWith("."))
+    .map((name) => join(paths.home, name));
   await runProgram("chown", ["-R", `${uid}:${gid}`, ...names]);
 }

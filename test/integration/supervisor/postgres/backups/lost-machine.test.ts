@@ -71,6 +71,11 @@ test(
     // The moment before the last question, beside the running one.
     const into = mkdtempSync(join(tmpdir(), "owl-beside-"));
     try {
+      writeFileSync(join(into, "thesis.txt"), "mine");
+      const foreign = await owlctl("restore", directory, "--into", into, ...key);
+      expect([foreign.code, foreign.err]).toEqual([1, expect.stringContaining("it holds thesis.txt")]);
+      expect(readdirSync(into)).toEqual(["thesis.txt"]);
+      rmSync(join(into, "thesis.txt"));
       const past = await owlctl("restore", directory, "--at", moment, "--into", into, "--json", ...key);
       expect(past).toMatchObject({ code: 0 });
       expect(JSON.parse(past.out)).toMatchObject({ counts: { turn: 1, upload: 1 } });

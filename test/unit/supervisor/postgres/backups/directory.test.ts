@@ -1,6 +1,6 @@
 // Whose a backup directory is, and what is said when it cannot be used: one sentence each, nothing written.
 
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -30,6 +30,21 @@ test("a directory that holds other things is left alone", async () => {
   writeFileSync(join(path, "holiday.jpg"), "");
   await expect(claim()).rejects.toEqual(refused("notEmpty"));
   expect(readdirSync(path)).toEqual(["holiday.jpg"]);
+});
+
+test("a directory that a link leads into the home is no place for backups", async () => {
+  const home = mkdtempSync(join(tmpdir(), "owl-home-"));
+  try {
+    mkdirSync(join(home, "kept"));
+    symlinkSync(join(home, "kept"), join(path, "link"));
+    await expect(claim({ path: join(path, "link"), home })).rejects.toEqual(refused("inHome"));
+    expect(readdirSync(join(home, "kept"))).toEqual([]);
+    mkdirSync(`${home}-kept`);
+    await claim({ path: `${home}-kept`, home });
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+    rmSync(`${home}-kept`, { recursive: true, force: true });
+  }
 });
 
 test("two installations never write into one directory", async () => {
