@@ -37,8 +37,15 @@ export interface ProxyRoute {
   readonly fallback?: readonly ProxyUpstream[];
   /** Set: every request of this route gets a 503 page with Retry-After (web is out for a migration). */
   readonly closed: { readonly retryAfterS: number; readonly reason: string } | null;
-  /** Set: the proxy serves files, from the first of these directories that has one; there are no upstreams then. */
-  readonly files?: { readonly directories: readonly string[]; readonly cacheS: number | null };
+  /**
+   * Set: the proxy serves files, from the first of these directories that has one; there are no upstreams then. `kept`:
+   * directories of before, for what no page is.
+   */
+  readonly files?: {
+    readonly directories: readonly string[];
+    readonly cacheS: number | null;
+    readonly kept?: readonly string[];
+  };
   /** Set: these upstreams get that part of the clients alone, the others the rest. Absent: everybody is for all. */
   readonly share?: ProxyShare;
 }

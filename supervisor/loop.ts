@@ -41,7 +41,7 @@ interface SupervisorParts {
   /** Its newest health check has not passed, or is answered too slowly. */
   readonly doubts: (instance: string) => boolean;
   readonly routing: Routing;
-  readonly definitions: Pick<Definitions, "forNew">;
+  readonly definitions: Pick<Definitions, "forNew" | "codeBefore">;
   readonly wishes: ServiceWishes;
   readonly measures: Measures;
   readonly logs: Pick<InstanceLogs, "tail" | "bound">;
@@ -134,7 +134,7 @@ export function createSupervisor(parts: SupervisorParts): Supervisor {
     const tried = new Map(parts.definitions.forNew(facts?.id ?? null).services.map((one) => [one.name, one]));
     return parts.config().services.map((service) => ({
       name: service.name,
-      routes: routesOf(service, tried.get(service.name)),
+      routes: routesOf(service, tried.get(service.name), parts.definitions.codeBefore(service.name)),
       closed: service.bundled ? closed : null,
       ...share,
     }));

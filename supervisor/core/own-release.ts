@@ -8,6 +8,11 @@ import type { OwnRelease } from "../../config/deploy-api.ts";
 /** Service -> the release in force for it. A service that is not in it runs from its source. */
 export type Releases = Readonly<Record<string, string>>;
 
+/** Service -> releases it ran before, the newest first: pages of theirs may still be open somewhere. */
+export type EarlierReleases = Readonly<Record<string, readonly string[]>>;
+
+const MOST_EARLIER = 3;
+
 /** Where the code of a release lies. */
 export function codeOf(folder: string, release: string): string {
   return `${folder}/${release}/code`;
@@ -36,6 +41,17 @@ function fromRelease(service: ServiceConfig, releases: Releases, folder: string)
 export function changedReleases(releases: Releases, services: readonly string[], release: string | null): Releases {
   const others = Object.entries(releases).filter(([name]) => !services.includes(name));
   return Object.fromEntries([...others, ...(release === null ? [] : services.map((name) => [name, release]))]);
+}
+
+/** What services ran before, when `next` takes the place of `present`. */
+export function earlierReleases(earlier: EarlierReleases, present: Releases, next: Releases): EarlierReleases {
+  return Object.fromEntries(
+    Object.entries(next).map(([name, release]) => {
+      const all = new Set([present[name] ?? release, ...(earlier[name] ?? [])]);
+      all.delete(release);
+      return [name, [...all].slice(0, MOST_EARLIER)];
+    }),
+  );
 }
 
 /** The number of a release by its id; NaN for what is none. */

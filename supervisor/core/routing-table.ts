@@ -1,6 +1,7 @@
 // The routing table out of services and instances. Pure.
 // Invariant: an instance is in it exactly while it is ready and not on its way out.
 
+import { posix } from "node:path";
 import type { ServiceConfig } from "../../config/config.ts";
 import type { ProxyRoute, ProxyUpstream, RoutingTable } from "../../config/proxy-feed.ts";
 import { type Instance, isServing } from "./instance.ts";
@@ -69,11 +70,21 @@ function shareOf(
   return { share: { name: share.rollout, part: share.part, upstreams: fresh } };
 }
 
-/** As the table has them. A file that only what is tried out has is found too: its pages name it already. */
-export function routesOf(service: ServiceConfig, tried: ServiceConfig | undefined): RoutedService["routes"] {
+/**
+ * As the table has them. A file that only what is tried out has is found too: its pages name it already; and of what ran
+ * before (`codeBefore`: where it lies) those that are kept by name for long: pages that are still open name them.
+ */
+export function routesOf(
+  service: ServiceConfig,
+  tried: ServiceConfig | undefined,
+  codeBefore: readonly string[],
+): RoutedService["routes"] {
   return service.routes.map(({ files, ...route }, index) => {
     if (files === undefined) return route;
     const more = tried?.routes[index]?.files?.directory ?? files.directory;
-    return { ...route, files: { directories: [...new Set([files.directory, more])], cacheS: files.cacheS } };
+    const directories = [...new Set([files.directory, more])];
+    const { within, cacheS } = files;
+    const kept = within === null || !cacheS ? [] : codeBefore.map((code) => posix.join(code, within));
+    return { ...route, files: { directories, cacheS, ...(kept.length === 0 ? {} : { kept }) } };
   });
 }

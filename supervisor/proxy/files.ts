@@ -12,7 +12,7 @@ import { asError } from "../../config/errors.ts";
 import { createServer } from "../../config/http.ts";
 import type { ProxyRoute, ProxyUpstream, RoutingTable } from "../../config/proxy-feed.ts";
 import { type Coding, chooseCoding } from "./core/compression.ts";
-import { cacheLine, fileBelow, typeOf, wantedOf } from "./core/file-request.ts";
+import { cacheLine, fileBelow, isKept, typeOf, wantedOf } from "./core/file-request.ts";
 import { hostName, matchRoute, pathOf } from "./core/route-match.ts";
 import type { Log } from "./log.ts";
 
@@ -40,7 +40,7 @@ export async function createFiles(socket: string, log: Log): Promise<Files> {
       response.setHeader("Allow", "GET, HEAD");
       return refuse(response, 405);
     }
-    const { directories, cacheS } = route.files;
+    const { directories, cacheS, kept = [] } = route.files;
     const below = fileBelow(route.path, path);
     if (below === null) return refuse(response, 404);
     if (below === "" && !path.endsWith("/")) return moveOn(response, path);
@@ -50,6 +50,12 @@ export async function createFiles(socket: string, log: Log): Promise<Files> {
       const plain = root === null ? null : await openBelow(root, file);
       if (plain === "directory") return moveOn(response, path);
       if (root !== null && plain !== null) return await send(request, response, file, { root, plain, cacheS });
+    }
+    for (const directory of isKept(file, cacheS) ? kept : []) {
+      const root = await realpath(directory).catch(() => null);
+      const plain = root === null ? null : await openBelow(root, file);
+      if (root !== null && plain !== null && plain !== "directory")
+        return await send(request, response, file, { root, plain, cacheS });
     }
     refuse(response, 404);
   }

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Releases } from "../core/own-release.ts";
+import type { EarlierReleases, Releases } from "../core/own-release.ts";
 import { replaceFile } from "../release/sync.ts";
 
 /** null: there was no file. */
@@ -17,6 +17,8 @@ export interface DefinitionRecord {
   readonly bootId: string | null;
   /** Which release of a team's own code each service runs. Absent in records of older ones. */
   readonly releases?: Releases;
+  /** Which ones each ran before those. Absent in records of older ones. */
+  readonly earlier?: EarlierReleases;
   /** What the running rollout tries out; `rollout` null: it is just being begun. */
   readonly trial: {
     readonly rollout: string | null;
@@ -52,8 +54,8 @@ export function hashOf(text: DefinitionText | undefined): string {
 export function readDefinition(directory: string): DefinitionRecord | null {
   try {
     const found = JSON.parse(readFileSync(pathIn(directory), "utf8")) as Partial<DefinitionRecord>;
-    const { inForce, bootId = null, releases = {}, trial = null, refused = null, before = null } = found;
-    return inForce === undefined ? null : { inForce, bootId, releases, trial, refused, before };
+    const { inForce, bootId = null, releases = {}, earlier = {}, trial = null, refused = null, before = null } = found;
+    return inForce === undefined ? null : { inForce, bootId, releases, earlier, trial, refused, before };
   } catch {
     return null;
   }

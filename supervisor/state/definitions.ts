@@ -9,7 +9,7 @@ import { asError } from "../../config/errors.ts";
 import type { HomePaths } from "../../config/home.ts";
 import type { Environment } from "../../config/locate.ts";
 import { type Instance, isLiving } from "../core/instance.ts";
-import type { Releases } from "../core/own-release.ts";
+import { codeOf, earlierReleases, type Releases } from "../core/own-release.ts";
 import { wordsOf } from "../core/text/refusal.ts";
 import type { Text } from "../core/text/text.ts";
 import type { InstanceBook } from "../instances/book.ts";
@@ -34,6 +34,8 @@ export interface Definitions {
   released(releases: Releases): Definition;
   /** The releases in force. */
   releases(): Releases;
+  /** Where the code lies that the service ran before its present release, the newest first. */
+  codeBefore(service: string): readonly string[];
   /** A rollout tries one out. */
   isTrying(): boolean;
   /** Those that are in force or tried out. */
@@ -128,8 +130,10 @@ export function createDefinitions(parts: DefinitionParts): Definitions {
   function take({ config, text, releases: taken }: Definition): void {
     const wasRefused = record.refused !== null;
     // Another release says nothing of what lies in owl.yaml.
-    if (taken !== undefined) put({ inForce: text, releases: taken, trial: null, before: null });
-    else put({ inForce: text, trial: null, refused: null, before: null });
+    if (taken !== undefined) {
+      const earlier = earlierReleases(record.earlier ?? {}, releases(), taken);
+      put({ inForce: text, releases: taken, earlier, trial: null, before: null });
+    } else put({ inForce: text, trial: null, refused: null, before: null });
     trial = null;
     parts.use(config);
     if (wasRefused && taken === undefined) journal.write({ type: "config.inForce", message: say.inForce });
@@ -171,6 +175,7 @@ export function createDefinitions(parts: DefinitionParts): Definitions {
     look: () => parts.load(parts.readText(), releases()),
     released: (other) => ({ text: record.inForce, releases: other, config: parts.load(record.inForce, other) }),
     releases,
+    codeBefore: (service) => (record.earlier?.[service] ?? []).map((id) => codeOf(parts.paths.ownReleases, id)),
     isTrying: () => record.trial !== null,
     // What was in force before is kept as long as `deploy.keep` keeps it: without it the change stays.
     usedReleases: () => [...Object.values(releases()), ...Object.values(record.trial?.releases ?? {})],

@@ -93,7 +93,7 @@ export function createProxyHome(clock: Clock = systemClock, listenFds: readonly 
       wishes: {} as never,
       logs: { bound: () => undefined, tail: async () => [] },
       comparison: { tick: () => undefined } as never,
-      definitions: { forNew: config },
+      definitions: { forNew: config, codeBefore: () => [] },
       doubts: () => false,
       settleDefinitions: () => false,
       opening: () => false,

@@ -113,5 +113,9 @@ export function typeOf(file: string): string {
 
 /** Pages name what belongs to them, so they are asked for anew each time. */
 export function cacheLine(file: string, cacheS: number | null): string {
-  return cacheS === null || cacheS === 0 || /\.html?$/i.test(file) ? "no-cache" : `public, max-age=${cacheS}`;
+  return isKept(file, cacheS) ? `public, max-age=${cacheS}` : "no-cache";
 }
+
+/** Whether a client may keep it without asking: no page. */
+export const isKept = (file: string, cacheS: number | null): boolean =>
+  cacheS !== null && cacheS !== 0 && !/\.html?$/i.test(file);

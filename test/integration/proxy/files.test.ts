@@ -15,8 +15,8 @@ let folder: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "owl-files-"));
-  const [now, next] = [join(folder, "now"), join(folder, "next")];
-  for (const path of [now, next, join(now, "docs")]) mkdirSync(path);
+  const [now, next, before] = [join(folder, "now"), join(folder, "next"), join(folder, "before")];
+  for (const path of [now, next, before, join(now, "docs"), join(before, "old")]) mkdirSync(path);
   writeFileSync(join(folder, "secret.txt"), "secret");
   writeFileSync(join(now, "index.html"), "<p>home");
   writeFileSync(join(now, "docs/index.html"), "<p>docs");
@@ -25,6 +25,7 @@ beforeAll(async () => {
   writeFileSync(join(now, "big.txt"), BIG);
   writeFileSync(join(now, "empty.txt"), "");
   writeFileSync(join(next, "new.js"), "new");
+  for (const name of ["app.js", "old.js", "old.html", "old/index.html"]) writeFileSync(join(before, name), "before");
   symlinkSync("../secret.txt", join(now, "out.txt"));
   symlinkSync("..", join(now, "up"));
   symlinkSync("app.js", join(now, "in.js"));
@@ -33,7 +34,7 @@ beforeAll(async () => {
   await rig.addUpstream("a", (socket) =>
     onRequests(socket, () => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup")),
   );
-  const files = { directories: [now, next], cacheS: 3_600 };
+  const files = { directories: [now, next], cacheS: 3_600, kept: [join(folder, "none"), before] };
   await rig.routes([rig.routeTo(["a"]), rig.routeTo([], { path: "/assets", files })]);
 });
 afterAll(async () => {
@@ -112,6 +113,14 @@ test("what lies elsewhere is not served, whatever leads there", async () => {
   expect(await (await ask("/assets/new.js")).text()).toBe("new");
   const posted = await ask("/assets/app.js", {}, "POST");
   expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+});
+
+test("what open pages of a release before name is found, its pages are not", async () => {
+  const old = await ask("/assets/old.js");
+  expect([await old.text(), old.headers.get("cache-control")]).toEqual(["before", "public, max-age=3600"]);
+  expect(await (await ask("/assets/app.js", { "accept-encoding": "identity" })).text()).toMatch(/^plain/);
+  for (const path of ["/old.html", "/old/", "/old"])
+    expect([path, (await ask(`/assets${path}`)).status]).toEqual([path, 404]);
 });
 
 test("instances answer the rest, and a table without directories is taken as before", async () => {

@@ -6,6 +6,7 @@ import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { FIRST_CERTIFICATE } from "../../support/proxy/certificates.ts";
 import {
@@ -125,6 +126,35 @@ describe("a client of HTTP/2", () => {
       expect.objectContaining({ method: "GET", target: "/big?q=1", status: 200, upstream: "a", bytesOut: BIG.length }),
     );
     expect(await rig.counters()).toMatchObject({ requests: 6, connections: 1, inFlight: 0 });
+  });
+
+  test("gets files by name, by part, packed, and not twice", async () => {
+    await start();
+    const files = mkdtempSync(join(dir, "files-"));
+    writeFileSync(join(files, "app.js"), BIG);
+    writeFileSync(join(files, "app.js.gz"), gzipSync(BIG));
+    await rig.routes([rig.routeTo([], { path: "/", files: { directories: [files], cacheS: 60 } })]);
+    const client = session();
+    const whole = await ask(client, { ":path": "/app.js" });
+    expect([whole.status, whole.body === BIG, whole.headers["cache-control"]]).toEqual([
+      200,
+      true,
+      "public, max-age=60",
+    ]);
+    const etag = whole.headers.etag ?? "";
+    const [same, part, packed, head, none] = await Promise.all([
+      ask(client, { ":path": "/app.js", "if-none-match": etag }),
+      ask(client, { ":path": "/app.js", range: "bytes=1-3" }),
+      ask(client, { ":path": "/app.js", "accept-encoding": "gzip" }),
+      ask(client, { ":path": "/app.js", ":method": "HEAD" }),
+      ask(client, { ":path": "/none.js" }),
+    ]);
+    expect([same.status, same.body, same.headers.etag]).toEqual([304, "", etag]);
+    expect([part.status, part.body, part.headers["content-range"]]).toEqual([206, "xxx", `bytes 1-3/${BIG.length}`]);
+    expect(packed.headers).toMatchObject({ "content-encoding": "gzip", vary: "Accept-Encoding" });
+    expect(gunzipSync(Buffer.from(packed.body, "latin1")).toString() === BIG).toBe(true);
+    expect([head.status, head.body, head.headers["content-length"]]).toEqual([200, "", String(BIG.length)]);
+    expect(none.status).toBe(404);
   });
 
   test("is offered no tunnels, and who knows no HTTP/2, or is not offered it, gets HTTP/1.1", async () => {

@@ -21,7 +21,7 @@ services:
     source: app
     before: [[${NODE}, before.mjs]]
     replicas: 2
-    routes: [{path: /}]
+    routes: [{path: /}, {path: /assets, files: ., cache: 1h}]
 `;
 
 let home: OwldHome;
@@ -40,6 +40,7 @@ function writeApp(name: string, says: string, bad = "", before = `console.log("p
   const folder = join(home.home, name);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "before.mjs"), before);
+  for (const ending of ["css", "html"]) writeFileSync(join(folder, `${says}.${ending}`), says);
   writeFileSync(
     join(folder, "server.mjs"),
     `import { createServer } from "node:http";
@@ -72,6 +73,8 @@ const deploy = async (request: DeployRequest): Promise<Rollout> => await ended((
 const releases = async () => (await owld.ask<ListedRelease[]>("GET", "/v1/deploys")).body;
 const web = (status: Status) => status.services.find(({ name }) => name === "web");
 const ids = (status: Status) => web(status)?.instances.map(({ id }) => id);
+const asset = async (name: string): Promise<number> =>
+  (await fetch(`http://127.0.0.1:${home.port}/assets/${name}`)).status;
 const says = async (): Promise<string> => await (await fetch(`http://127.0.0.1:${home.port}/`)).text();
 
 test("what is deployed serves from its release, and no client notices", async () => {
@@ -166,6 +169,14 @@ test("a share that stands goes on to everybody; a client keeps its side meanwhil
   }
   expect(await ended(id)).toMatchObject({ state: "succeeded" });
   expect(await says()).toBe("good 6");
+  // Pages of the release before it may still be open, also when owld is another one.
+  owld.child.kill("SIGKILL");
+  await owld.exited;
+  owld = home.start();
+  await owld.until(({ state }) => state === "steady");
+  expect([await asset("good.css"), await asset("good.html")]).toEqual([200, 200]);
+  await poll(async () => (await asset("second.css")) === 200);
+  expect([await asset("second.html"), await asset("first.css"), await asset("none.css")]).toEqual([404, 404, 404]);
 });
 
 test("a program runs once in the release's environment, and its end is told", async () => {

@@ -5,6 +5,7 @@ import type { Config } from "../../../../config/config.ts";
 import type { OwnRelease } from "../../../../config/deploy-api.ts";
 import {
   changedReleases,
+  earlierReleases,
   outdatedReleases,
   releaseBefore,
   withReleases,
@@ -27,6 +28,17 @@ test("what goes is neither new, in force, running nor the way back", () => {
   expect(outdatedReleases(all, 1, { web: "9" }, new Set(["8"]))).toEqual(["2"]);
   expect(outdatedReleases(all, 5, {}, new Set())).toEqual([]);
   expect(outdatedReleases(all, 1, {}, new Set())).toEqual(["9", "8", "7", "2"]);
+});
+
+test("what a service ran before is remembered, the newest first, so many and none twice", () => {
+  let earlier = {};
+  let present: Record<string, string> = {};
+  for (const web of ["1", "2", "3", "2", "4", "5", "5"]) {
+    const next = { web, other: "1" };
+    earlier = earlierReleases(earlier, present, next);
+    present = next;
+  }
+  expect(earlier).toEqual({ web: ["4", "2", "3"], other: [] });
 });
 
 test("a service with a release runs in it, below the directory it names; others stay where they are", () => {

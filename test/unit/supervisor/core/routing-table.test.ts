@@ -36,11 +36,21 @@ test("a service without routes is not in it", () => {
 test("a route with files has no upstreams; what is tried out adds its directory until it is over", () => {
   const site = (directory: string) =>
     ({ routes: [{ ...routes[0], files: { directory, within: "", cacheS: null } }] }) as unknown as ServiceConfig;
-  const [route] = routesOf(site("/old"), site("/new"));
+  const [route] = routesOf(site("/old"), site("/new"), []);
   expect(route?.files).toEqual({ directories: ["/old", "/new"], cacheS: null });
-  expect(routesOf(site("/old"), site("/old"))[0]?.files?.directories).toEqual(["/old"]);
+  expect(routesOf(site("/old"), site("/old"), [])[0]?.files?.directories).toEqual(["/old"]);
   const table = buildTable([{ name: "web", routes: route === undefined ? [] : [route], closed: null }], [web(1)], 1);
   expect(table.routes[0]).toMatchObject({ upstreams: [], files: { directories: ["/old", "/new"] } });
+});
+
+test("what ran before is looked into for files that clients keep, not for others nor outside of its release", () => {
+  const kept = (within: string | null, cacheS: number | null) => {
+    const files = { directory: "/now/dist", within, cacheS };
+    const site = { routes: [{ ...routes[0], files }] } as unknown as ServiceConfig;
+    return routesOf(site, undefined, ["/r/2/code", "/r/1/code"])[0]?.files?.kept;
+  };
+  expect(kept("dist", 60)).toEqual(["/r/2/code/dist", "/r/1/code/dist"]);
+  expect([kept("dist", null), kept("dist", 0), kept(null, 60)]).toEqual([undefined, undefined, undefined]);
 });
 
 test("one set aside is there for when nobody else can be reached, until it goes", () => {

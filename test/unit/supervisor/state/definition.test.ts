@@ -31,7 +31,8 @@ test("what is kept is its owner's alone and comes back whole", () => {
   const directory = mkdtempSync(join(tmpdir(), "owl-definition-"));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   expect(readDefinition(directory)).toBeNull();
-  const record = { ...kept, releases: { web: "7" }, trial: { rollout: "r-1", text: null }, before: null };
+  const releases = { releases: { web: "7" }, earlier: { web: ["6"] } };
+  const record = { ...kept, ...releases, trial: { rollout: "r-1", text: null }, before: null };
   writeDefinition(directory, record);
   expect(readDefinition(directory)).toEqual(record);
   expect(statSync(join(directory, "definition.json")).mode & 0o777).toBe(0o600);
