@@ -49,6 +49,7 @@ const program = new Command("owlctl")
   .configureHelp({ showGlobalOptions: true })
   .configureOutput({ writeOut: terminal.rawOut, writeErr: (line) => terminal.rawErr(line.replace(/^error: /, "")) })
   .showSuggestionAfterError()
+  .showHelpAfterError(text.errors.usage("owlctl [options] [command]", "owlctl --help"))
   .exitOverride();
 
 const deps: CommandDeps = {
@@ -73,7 +74,7 @@ const deps: CommandDeps = {
 const wanted = wantedCommand(process.argv.slice(2));
 if (wanted === null) await deps.registerAll(program);
 else (await COMMANDS[wanted]?.())?.register(program, deps);
-for (const command of program.commands) inheritSettings(command);
+for (const command of program.commands) inheritSettings(command, program.name());
 
 try {
   if (process.argv.length <= 2) program.help({ error: true });
@@ -89,7 +90,11 @@ try {
 process.exit(exitCode);
 
 /** Subcommands were made before the program's settings could reach them. */
-function inheritSettings(command: Command): void {
-  for (const child of command.commands) inheritSettings(child);
-  command.helpOption("-h, --help", text.help.help).showSuggestionAfterError();
+function inheritSettings(command: Command, parents: string): void {
+  const name = `${parents} ${command.name()}`;
+  for (const child of command.commands) inheritSettings(child, name);
+  command
+    .helpOption("-h, --help", text.help.help)
+    .showSuggestionAfterError()
+    .showHelpAfterError(text.errors.usage(`${name} ${command.usage()}`, `${name} --help`));
 }

@@ -312,6 +312,7 @@ export const words = {
       `${JSON.stringify(name)}은(는) 없습니다. 혹시 ${known}인가요?`,
     ],
     meant: (command: string) => [`Here that is: owlctl ${command}`, `여기서는: owlctl ${command}`],
+    usage: (usage: string, help: string) => [`Usage: ${usage}\nExamples: ${help}`, `사용법: ${usage}\n예: ${help}`],
     pair: (value: string) => [
       `Expected SERVICE=NUMBER such as web=3, got ${JSON.stringify(value)}.`,
       `web=3 같은 서비스=숫자여야 하는데 ${JSON.stringify(value)}입니다.`,

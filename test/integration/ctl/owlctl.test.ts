@@ -99,6 +99,9 @@ describe("wrong use is exit code 2 with a suggestion", () => {
     [["logs", "-n", "x"], /whole number/],
     [["completion", "tcsh"], /bash, zsh or fish/],
     [["why"], /target/],
+    [["exec", "web", "--"], /Usage: owlctl exec \[options\] <target> <command\.\.\.>\nExamples: owlctl exec --help/],
+    [["backup", "shwo"], /Examples: owlctl backup --help/],
+    [["frobnicate"], /Examples: owlctl --help/],
   ])("owlctl %j", async (args, pattern) => {
     const { code, stderr } = await ctl(owld.home, args);
     expect(code).toBe(2);
