@@ -20,6 +20,7 @@ const run = promisify(execFile);
 
 /** What a release is made of; everything else of a checkout stays behind. */
 const PARTS = ["package.json", "package-lock.json", "LICENSE", "README.md", "CHANGELOG.md", "tsconfig.json", KEY_FILE];
+const INSTALL = { install: "systemd/install" };
 const FOLDERS = ["config", "ctl", "migrations", "services", "supervisor", "systemd", ".build", ".guide"];
 
 const BLOCK_BYTES = 128 * 1024;
@@ -60,7 +61,7 @@ export async function composeManifest(
   const [described, paths] = await Promise.all([describeApp(root), collect(root)]);
   say(`hashing ${paths.length} files`);
   const files: Manifest["files"] = {};
-  const links: Manifest["links"] = {};
+  const links: Manifest["links"] = { ...INSTALL };
   const look = async (path: string): Promise<string | Manifest["files"][string]> => {
     const stats = await lstat(join(root, path));
     if (stats.isSymbolicLink()) return readlink(join(root, path));

@@ -1,5 +1,5 @@
-// `npm run release [-- --output FILE] [--gzip] [--version V] [--sign KEYFILE]`: builds the archive of this checkout and
-// says where it lies. `npm run release -- --keygen KEYFILE`: makes the key that signs it.
+// `npm run release [-- --output FILE] [--gzip] [--version V] [--sign KEYFILE]`: builds the archive of this checkout, and a
+// Debian package of it where dpkg-deb is, and says where they lie. `npm run release -- --keygen KEYFILE`: makes the key that signs it.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { asError, OwlError } from "../../config/errors.ts";
 import { buildRelease } from "./build.ts";
+import { buildDeb, hasDpkg } from "./deb.ts";
 import { KEY_FILE, makeKey, signArchive, signatureFile } from "./signature.ts";
 
 const OPTIONS = {
@@ -77,6 +78,10 @@ async function build(values: Values): Promise<void> {
   say(`${Object.keys(manifest.files).length} files, version ${manifest.version}`);
   if (values.sign !== undefined) await signed(output, values.sign, `owl ${version} ${manifest.platform} ${commit}`);
   process.stdout.write(`${output}\n`);
+  if (await hasDpkg()) {
+    say("making the Debian package");
+    process.stdout.write(`${await buildDeb(output)}\n`);
+  } else say("there is no dpkg-deb here, so no Debian package is made");
 }
 
 try {

@@ -2,12 +2,13 @@
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildBundles } from "../../services/prepare/bundles.ts";
 import { buildPages } from "../../services/web/pages/build.ts";
-import { MANIFEST_FILE } from "../../supervisor/core/manifest.ts";
+import { MANIFEST_FILE, parseManifest } from "../../supervisor/core/manifest.ts";
 import { composeManifest } from "../../supervisor/release/build.ts";
+import { CODE, packRelease } from "../../supervisor/release/deb.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
 const PARTS = [
@@ -89,6 +90,19 @@ export function makeHollowRelease(
   const whole = { ...manifest, version, files: listed, links: {}, ...change };
   writeFileSync(join(path, MANIFEST_FILE), JSON.stringify(whole));
   return path;
+}
+
+/** The release directory `path` as a Debian package at `output`, not compressed. */
+export async function packageRelease(path: string, output: string): Promise<void> {
+  const manifest = parseManifest(readFileSync(join(path, MANIFEST_FILE), "utf8"));
+  const tree = mkdtempSync(`${output}.`);
+  try {
+    for (const name of [MANIFEST_FILE, ...Object.keys(manifest.files)])
+      cpSync(join(path, name), join(tree, CODE, name), { verbatimSymlinks: true });
+    await packRelease(tree, manifest, output, ["-Znone"]);
+  } finally {
+    rmSync(tree, { recursive: true, force: true });
+  }
 }
 
 /** The release directory `path` as a plain archive at `output`. */

@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Status } from "../../../config/control-api.ts";
-import { makeRelease } from "../../support/releases.ts";
+import { makeRelease, packageRelease } from "../../support/releases.ts";
 import { boot, holds, inside, must, node, PROJECT, powerOff, SHARED, until } from "./box.ts";
 
 const OWLCTL = `${PROJECT}/ctl/owlctl`;
@@ -30,6 +30,14 @@ beforeAll(async () => {
     "supervisor/main.ts": appended("supervisor/main.ts"),
     "supervisor/proxy/main.ts": appended("supervisor/proxy/main.ts"),
   });
+  const packaged = { "services/text/release-notes.json": JSON.stringify({ en: ["Packaged."], ko: ["패키지."] }) };
+  for (const [version, files] of [
+    ["9.3.0", null],
+    ["9.4.0", packaged],
+  ] as const) {
+    if (files !== null) await makeRelease(RELEASES, version, files);
+    await packageRelease(join(RELEASES, version), join(RELEASES, `${version}.deb`));
+  }
   await makeRelease(RELEASES, "9.3.1", { "services/web/main.ts": "process.exit(3);\n" });
   // What a run that was broken off may have left.
   await inside(`${OWLCTL} uninstall --purge --yes`);
@@ -305,5 +313,46 @@ describe("the machine", () => {
     expect((await inside("systemctl status owl.service owl.socket")).code).toBe(4);
     const left = await inside(`ps -eo pid=,args= | grep -E 'owld|postgres|services/(web|worker)' | grep -v grep`);
     expect(left.out).toBe("");
+  });
+});
+
+describe("a Debian package", () => {
+  const dpkg = (what: string): Promise<string> => must(`DEBIAN_FRONTEND=noninteractive dpkg ${what}`);
+
+  test("is the same bytes each time it is made", async () => {
+    const again = join(RELEASES, "again.deb");
+    const before = process.umask(0o077);
+    await packageRelease(join(RELEASES, "9.3.0"), again).finally(() => process.umask(before));
+    expect(readFileSync(again).equals(readFileSync(join(RELEASES, "9.3.0.deb")))).toBe(true);
+  });
+
+  test("installs a service, which the next one's package updates without a failed request", async () => {
+    expect(await dpkg("-i /var/tmp/owl-releases/9.3.0.deb")).toContain(":8080");
+    expect((await steady()).release.version).toBe("9.3.0");
+    await must("printf 'rollout: {confirm: 2s}\n' >> /etc/owl/owl.yaml");
+    await must("owlctl reload");
+    const all = await processes();
+    const asked = await askWhile(async () => {
+      await dpkg("-i /var/tmp/owl-releases/9.4.0.deb");
+      await until("owld of the new release", async () => (await status())?.release.version === "9.4.0");
+    });
+    expect(asked.failed).toEqual([]);
+    expect(asked.answered).toBeGreaterThan(100);
+    await expectWatched("9.4.0");
+    expect((await processes()).postgres).toBe(all.postgres);
+    expect(await must("cat /etc/owl/owl.yaml")).toContain("confirm: 2s");
+    // The same once more changes nothing.
+    const { pid } = await steady();
+    await dpkg("-i /var/tmp/owl-releases/9.4.0.deb");
+    expect(await mainPid()).toBe(pid);
+  });
+
+  test("is removed with its data kept, and purged without a trace", async () => {
+    await dpkg("-r owl");
+    expect((await inside("systemctl status owl.service")).code).toBe(4);
+    expect(await holds("test -d /var/lib/owl/postgres/data -a -f /etc/owl/owl.yaml")).toBe(true);
+    await dpkg("-P owl");
+    expect((await must(FILES)).split("\n")).toEqual(before);
+    expect((await inside("getent passwd owl owl-app")).out).toBe("");
   });
 });

@@ -132,3 +132,16 @@ describe("uninstalling", () => {
     );
   });
 });
+
+describe("a package that is purged", () => {
+  test("removes by itself what `uninstall --purge` would, and no file of its own scripts", () => {
+    const script = template("deb/postrm");
+    const kept = planUninstall({ purge: false }).flatMap((step) => (step.do === "remove" ? [step.path] : []));
+    const gone = planUninstall({ purge: true }).flatMap((step) => (step.do === "remove" ? [step.path] : []));
+    const left = gone.filter((path) => !kept.includes(path));
+    expect(left.length).toBeGreaterThan(3);
+    for (const path of left) expect(script).toMatch(new RegExp(`^ +rm -rf .*${path}( |$)`, "m"));
+    for (const argv of commands(planUninstall({ purge: true })).filter((line) => /^(user|group)del /.test(line)))
+      expect(script).toContain(argv.split(" ")[1]);
+  });
+});
