@@ -19,6 +19,7 @@ import type { ConfigProblem } from "./problems.ts";
 import type { OwlYaml } from "./schema.ts";
 import { resolveSecret } from "./secrets.ts";
 import { inStartOrder } from "./start-order.ts";
+import type { TracesConfig } from "./trace-ids.ts";
 
 interface CompleteContext {
   readonly env: Environment;
@@ -56,7 +57,8 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
     sizeBytes: raw.logs?.size ?? DEFAULTS.logs.sizeBytes,
     count: raw.logs?.count ?? DEFAULTS.logs.count,
   };
-  const proxy = completeProxy(raw.proxy, overrides, read, home);
+  const told = completeTraces(raw, read);
+  const proxy = { ...completeProxy(raw.proxy, overrides, read, home), ...told };
   const bundled = raw.services === undefined;
   const language = environmentLanguage(context.env);
 
@@ -161,6 +163,7 @@ export function completeConfig(raw: OwlYaml, context: CompleteContext): Config {
           uploadBytes: proxy.limits.uploadBytes,
           secureCookies: proxy.tls !== null,
           ...completeAuth(raw, read),
+          ...told,
         })
       : null,
     warnings: context.warnings,
@@ -310,6 +313,20 @@ function completeProxy(raw: OwlYaml["proxy"], overrides: Overrides, read: Readin
     accessLog: raw?.accessLog ?? false,
     compress: raw?.compress ?? false,
   };
+}
+
+/** Nothing secret may be in it: the proxies' configuration is kept with their record. */
+function completeTraces({ telemetry }: OwlYaml, { say, url }: Reading): { readonly traces?: TracesConfig } {
+  if (telemetry === undefined) return {};
+  const { traces, share = DEFAULTS.tracesShare } = telemetry;
+  if (traces === undefined) {
+    say(["telemetry"], "telemetry.traces is missing: the URL of a collector, such as http://127.0.0.1:4318/v1/traces");
+    return {};
+  }
+  const read = url(["telemetry", "traces"], traces, ["http", "https"]);
+  if (URL.canParse(read) && new URL(read).password !== "")
+    say(["telemetry", "traces"], "telemetry.traces holds a password; give it to a collector on this machine instead");
+  return { traces: { url: read, share } };
 }
 
 type RawTls = NonNullable<NonNullable<OwlYaml["proxy"]>["tls"]>;

@@ -5,6 +5,7 @@ import type { AuthConfig } from "./auth-config.ts";
 import type { MissedPolicy } from "./due-ticks.ts";
 import type { Language } from "./language.ts";
 import type { NotifyConfig } from "./notify-config.ts";
+import type { TracesConfig } from "./trace-ids.ts";
 
 export const JOB_KINDS = ["chat", "transcription", "playbook", "schema-analysis"] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
@@ -80,6 +81,8 @@ export interface ProxyConfig {
   readonly accessLog: boolean;
   /** Answers an upstream did not compress are compressed for clients that take it. */
   readonly compress: boolean;
+  /** Absent: no traces are told. */
+  readonly traces?: TracesConfig;
 }
 
 export interface AcmeConfig {
@@ -330,18 +333,6 @@ export interface ModelConfig {
   readonly vision?: boolean;
 }
 
-/** Every model that may answer, the usual one first. */
-export const modelsOf = (app: Pick<AppConfig, "model" | "models">): readonly ModelConfig[] =>
-  app.model === null ? [] : [app.model, ...app.models];
-
-/** The names of those that look at images. */
-export const visionModelsOf = (app: Pick<AppConfig, "model" | "models">): readonly string[] =>
-  modelsOf(app).flatMap(({ name, vision }) => (vision ? [name] : []));
-
-/** What answers where that one was chosen: the usual one, where it was none, or one that is no longer there. */
-export const modelFor = (app: Pick<AppConfig, "model" | "models">, chosen: string | null): ModelConfig | null =>
-  modelsOf(app).find(({ name }) => name === chosen) ?? app.model;
-
 /** What the bundled web and worker get, as JSON through a descriptor (config/handed-config.ts). */
 export interface AppConfig {
   readonly language: Language;
@@ -394,4 +385,6 @@ export interface AppConfig {
   readonly secureCookies: boolean;
   /** Absent: people sign in with a password of Owl's. */
   readonly auth?: AuthConfig;
+  /** Absent: no traces are told. */
+  readonly traces?: TracesConfig;
 }

@@ -54,6 +54,7 @@ export const DEFAULTS = {
   deploy: { keep: 5, sizeBytes: 2 * 2 ** 30, beforeMs: 600_000, share: { part: 0, ms: 300_000 } },
   logs: { sizeBytes: 10 * 1_048_576, count: 5 },
   schedule: { zone: "UTC", overlap: "skip" as const, missed: "skip" as const, limitMs: 3_600_000 },
+  tracesShare: 1,
   worse: { errorShare: 0.05, p95Factor: 3 },
   heartbeat: { intervalMs: 10_000, stalledAfterMs: 30_000 },
   oidc: { scopes: ["openid", "profile", "email"], groups: "groups", sessionMs: DAY_MS / 2 },

@@ -295,6 +295,7 @@ export const owlYaml = z
     model,
     models: z.array(model),
     budget: z.strictObject({ monthly: amount }).partial(),
+    telemetry: z.strictObject({ traces: text("an http(s) URL of an OTLP collector"), share: percentage }).partial(),
     chat: z.strictObject({ links: oneOf(SHARED_WITH), titles: oneOf(CHAT_TITLES) }).partial(),
     transcription: z
       .strictObject({

@@ -7,8 +7,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-/** A release says what is in it, and nobody changes it. */
-const RELEASE_MANIFEST = join(ROOT, "manifest.json");
+/** A release says what is in it, and nobody changes it: pages and bundles come with it. */
+export const isRelease = (): boolean => existsSync(join(ROOT, "manifest.json"));
 export const BUNDLES = join(ROOT, ".build/programs");
 /** What a checkout's bundles were built from; no part of a release. */
 export const BUNDLED_SOURCES = join(ROOT, ".build/.cache/programs.json");
@@ -34,7 +34,7 @@ export async function runProgram(name: ProgramName, sources: () => Promise<unkno
 function bundleOf(name: ProgramName): string | null {
   try {
     const build = readFileSync(join(BUNDLES, "current"), "utf8");
-    if (!existsSync(RELEASE_MANIFEST) && !isCurrent(build, readBundled())) return null;
+    if (!isRelease() && !isCurrent(build, readBundled())) return null;
     const file = join(BUNDLES, build, `${name}.mjs`);
     return existsSync(file) ? pathToFileURL(file).href : null;
   } catch {

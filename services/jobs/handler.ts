@@ -4,6 +4,7 @@
 import type { Logger } from "pino";
 import type { AppConfig, JobKind } from "../../config/config.ts";
 import type { Clock, Random } from "../../config/time.ts";
+import type { Span } from "../../config/traces.ts";
 import type { Database, Sql } from "../db/pool.ts";
 import type { Text } from "../text/text.ts";
 
@@ -31,6 +32,10 @@ export interface JobContext {
   readonly log: Logger;
   readonly config: AppConfig;
   readonly text: Text;
+  /** Begins a span of this job's; null: its trace is not told. `step`: its id, a UUID. */
+  traceStep?(name: string, step: string): Span | null;
+  /** W3C `traceparent` for whoever is called in that step; null: its trace is not told. */
+  traceparent?(step: string): string | null;
   /** Reads the claim again: ask before every call that acts outside (mail, ticket, model). */
   stillClaimed(): Promise<boolean>;
   /**

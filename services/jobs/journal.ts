@@ -3,6 +3,7 @@
 // an earlier attempt left of a call that may act is asked about (`asks`), never decided here.
 
 import { createHash } from "node:crypto";
+import type { Span } from "../../config/traces.ts";
 import {
   actOn,
   asksFirst,
@@ -74,6 +75,7 @@ export async function openJournal(context: JobContext, kind: JournalledKind): Pr
   // Nothing was begun before the first attempt.
   const steps = context.attempt === 1 ? [] : await throughOutage(context, () => listJournal(db, kind, context.id));
   const unmet = new Set(steps);
+  const spans = new Map<number, Span>();
   let next = (steps.at(-1)?.n ?? -1) + 1;
   if (steps.some((step) => step.state === "finished")) context.stepFinished();
 
@@ -111,6 +113,8 @@ export async function openJournal(context: JobContext, kind: JournalledKind): Pr
       };
       if (!(await throughOutage(context, () => beginStep(db, fence, step)))) throw failure("turn.lost");
       context.log.info({ step: n, tool: call.name, ...(asks && { asks }) }, "step began");
+      const span = asks ? null : context.traceStep?.(call.kind === "tool" ? `tool ${call.name}` : call.name, step.id);
+      if (span) spans.set(n, span);
       const isOld = clock.monotonicMs() - askedAtMs > CLAIM_FRESH_MS;
       if (isOld && !asks && call.effect !== "read" && !(await context.stillClaimed())) throw failure("turn.lost");
       return { n, id: step.id, asks };
@@ -118,6 +122,8 @@ export async function openJournal(context: JobContext, kind: JournalledKind): Pr
     end(n, { state, output = null, message = null }) {
       if (state === "finished") context.stepFinished();
       context.log.info({ step: n, state }, "step ended");
+      spans.get(n)?.end({ attributes: { "owl.step": n }, ...(state !== "finished" && { failure: state }) });
+      spans.delete(n);
       // What was done must be known: an abort does not keep its end from being recorded.
       const waiter = { clock, signal: new AbortController().signal };
       return throughOutage(waiter, () => endStep(db, fence, { n, state, output, message }));

@@ -58,7 +58,7 @@ export function createEndpointResponder(
     const provider = createOpenAICompatible({
       name: "endpoint",
       baseURL: model.baseUrl,
-      fetch: mendedFetch(mended),
+      fetch: mendedFetch(mended, answering.record?.traceparent),
       ...(model.apiKey === null ? {} : { apiKey: model.apiKey }),
       // Asked for only where it is needed: not every endpoint knows this word.
       ...(model.price === undefined ? {} : { includeUsage: true }),

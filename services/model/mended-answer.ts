@@ -16,10 +16,13 @@ type Json = Readonly<Record<string, unknown>>;
 /** One event, or an answer that is not streamed. */
 const MOST_CHARACTERS = 8_000_000;
 
-/** `fetch` for the endpoint of one turn. */
-export function mendedFetch(mended: Mended): typeof fetch {
+/** `fetch` for the endpoint of one turn. `traceparent`: of the call under way. */
+export function mendedFetch(mended: Mended, traceparent?: () => string | null): typeof fetch {
   return async (input, init) => {
-    const response = await fetch(input, init);
+    const trace = traceparent?.() ?? null;
+    const headers = new Headers(init?.headers);
+    if (trace !== null) headers.set("traceparent", trace);
+    const response = await fetch(input, { ...init, headers });
     if (!response.ok || response.body === null) return response;
     const texts = response.body.pipeThrough(new TextDecoderStream());
     const isWhole = response.headers.get("content-type")?.includes("json") ?? false;

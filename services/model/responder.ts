@@ -32,6 +32,8 @@ export interface Thought {
 export interface ModelRecord {
   /** The next call: what it gave, where that is on record; null: it is marked begun and is to be made. */
   begin(): Promise<unknown>;
+  /** W3C `traceparent` of the call under way; null: its trace is not told. */
+  traceparent?(): string | null;
   /** Keeps what it gave. */
   end(output: unknown): Promise<void>;
 }

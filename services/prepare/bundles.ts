@@ -15,7 +15,10 @@ const KEPT_BUILDS = 3;
 const LOCK = "package-lock.json";
 
 /** Loaded from where they are, if they ever are. */
-const OUTSIDE = ["esbuild", "pg-native", "@fastify/ajv-compiler", "@fastify/fast-json-stringify-compiler"];
+const OUTSIDE = [
+  ...["esbuild", "pg-native", "@fastify/ajv-compiler", "@fastify/fast-json-stringify-compiler"],
+  ...["api", "sdk-trace-base", "exporter-trace-otlp-http", "resources"].map((name) => `@opentelemetry/${name}`),
+];
 /** The queue library loads these for schedules of its own, which nobody here asks for: loaded at their first use. */
 const AT_FIRST_USE = /^(cron-parser|rrule-temporal)$/;
 

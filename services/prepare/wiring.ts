@@ -10,6 +10,7 @@ import { systemClock as clock, systemRandom as random } from "../../config/syste
 import { createDatabase } from "../db/pool.ts";
 import { createQueue, installQueue } from "../db/queue.ts";
 import { readInstance } from "../instance.ts";
+import { isRelease } from "../program.ts";
 import { textOf } from "../text/text.ts";
 import { buildPages } from "../web/pages/build.ts";
 import { ensureAdministrator } from "./administrator.ts";
@@ -48,21 +49,25 @@ async function prepare(): Promise<void> {
     const administrator = await ensureAdministrator({ db, random, password, file: initialPassword });
     say("administrator", administrator.message, { initialPassword: administrator.file });
     say("demo", await ensureDemo({ db, random, url, adminUrl }));
-    // A release brings its pages built; a checkout builds them here when their sources changed. Without them the API
-    // still serves, so a folder that may not be written is said and no reason to stop.
-    await buildPages().then(
-      () => say("pages", "The pages are built."),
-      (error: unknown) => say("pages", `The pages could not be built: ${asError(error).message}`),
-    );
-    // So are the programs; without their bundles they run from their sources, slower to start.
-    await buildBundles().then(
-      () => say("programs", "The programs are built."),
-      (error: unknown) => say("programs", `The programs could not be built: ${asError(error).message}`),
-    );
+    if (!isRelease()) await build();
     say("done", "Prepared.");
   } finally {
     await db.stop();
   }
+}
+
+/** Of a checkout, where its sources changed. A folder that may not be written is said and no reason to stop. */
+async function build(): Promise<void> {
+  // Without them the API still serves.
+  await buildPages().then(
+    () => say("pages", "The pages are built."),
+    (error: unknown) => say("pages", `The pages could not be built: ${asError(error).message}`),
+  );
+  // Without their bundles the programs run from their sources, slower to start.
+  await buildBundles().then(
+    () => say("programs", "The programs are built."),
+    (error: unknown) => say("programs", `The programs could not be built: ${asError(error).message}`),
+  );
 }
 
 try {

@@ -14,6 +14,7 @@ import { collectDocument } from "./openapi.ts";
 import { servePages } from "./pages/serve.ts";
 import { sendProblem } from "./problems.ts";
 import { holdPlaces } from "./request-places.ts";
+import { traceRequests } from "./request-spans.ts";
 import { accountRoutes } from "./routes/account.ts";
 import { accountTokenRoutes } from "./routes/account-tokens.ts";
 import { adminRoutes } from "./routes/admin.ts";
@@ -166,6 +167,7 @@ export async function createApp(deps: WebDeps): Promise<FastifyInstance> {
     }
     done();
   });
+  if (deps.tracing) traceRequests(app, deps.tracing, deps.clock);
   await app.register(async (scope) => {
     servePages(scope, { language: deps.config.language, signIn: signInWays(deps.config.auth) });
     for (const routes of ROUTES) routes(scope, deps);

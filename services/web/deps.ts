@@ -3,6 +3,7 @@
 import type { Logger } from "pino";
 import type { AppConfig } from "../../config/config.ts";
 import type { Clock, Random } from "../../config/time.ts";
+import type { Tracing } from "../../config/traces.ts";
 import type { Listener } from "../db/listen.ts";
 import type { Database } from "../db/pool.ts";
 import type { JobQueue } from "../db/queue.ts";
@@ -29,6 +30,8 @@ export interface WebDeps {
   readonly log: Logger;
   readonly text: Text;
   readonly passwords: PasswordWork;
+  /** Absent, null: nothing is traced. */
+  readonly tracing?: Tracing | null;
   /** Null: ready. Else why not, in a few words (for /readyz). */
   notReady(): string | null;
 }

@@ -3,6 +3,7 @@
 import { rm } from "node:fs/promises";
 import { asError, OwlError } from "../../config/errors.ts";
 import { systemClock as clock, systemRandom as random } from "../../config/system-time.ts";
+import { startTracing } from "../../config/traces.ts";
 import { createListener } from "../db/listen.ts";
 import { createDatabase } from "../db/pool.ts";
 import { createPulse } from "../db/pulse.ts";
@@ -50,6 +51,9 @@ const pulse = createPulse({
   },
   onError,
 });
+const tracing = config.traces
+  ? await startTracing(config.traces, { name: "web", instance: id, version: instance.release }, { clock, random })
+  : null;
 const common = { db, queue, listener, clock, random, log, text };
 const reclaimer = createReclaimer({
   ...common,
@@ -80,6 +84,7 @@ const app = await createApp({
   release: instance.release,
   streams,
   passwords,
+  tracing,
   notReady,
 });
 
@@ -98,6 +103,7 @@ async function stop(why: string): Promise<void> {
       reclaimer.stop(),
       listener.stop(),
       pulse.stop(),
+      tracing?.stop(),
     ])
       .then(() => queue.stop())
       .then(() => Promise.all([db.stop(), aside.stop()]))

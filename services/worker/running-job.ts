@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import type { AppConfig } from "../../config/config.ts";
 import { asError } from "../../config/errors.ts";
 import type { Clock, Random } from "../../config/time.ts";
+import type { Tracing } from "../../config/traces.ts";
 import { type AbortCause, JobAborted, jobCauseOf } from "../core/abort.ts";
 import { type Claim, isClaimed } from "../db/claims.ts";
 import { mayPassLater } from "../db/database-errors.ts";
@@ -16,6 +17,7 @@ import { requeueRow } from "../db/requeue.ts";
 import { throughOutage } from "../db/through-outage.ts";
 import type { Handler, HandlerResult, JobContext } from "../jobs/handler.ts";
 import type { Text } from "../text/text.ts";
+import { traceJob } from "./job-trace.ts";
 
 export interface JobDeps {
   readonly db: Database;
@@ -25,6 +27,8 @@ export interface JobDeps {
   readonly log: Logger;
   readonly config: AppConfig;
   readonly text: Text;
+  /** Absent, null: nothing is traced. */
+  readonly tracing?: Tracing | null;
 }
 
 export interface RunningJob {
@@ -62,6 +66,8 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
   let isAsked = false;
   const { kind, id: job, attempt, requestId } = claim;
   const log = deps.log.child({ kind, job, attempt, ...(requestId !== null && { requestId }) });
+
+  const traced = traceJob(deps.tracing, claim);
 
   type Write = (sql: Sql) => Promise<boolean>;
 
@@ -112,6 +118,8 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
     log,
     config: deps.config,
     text: deps.text,
+    traceStep: traced.step,
+    traceparent: traced.traceparent,
     stillClaimed: () => isClaimed(db, claim),
     end: (write) => save(write, "ended") as Promise<"ended" | "lostClaim">,
     endAtOnce: (write) => save(write, "ended", (alone) => alone(db)) as Promise<"ended" | "lostClaim">,
@@ -162,7 +170,10 @@ export function runJob(deps: JobDeps, handler: Handler, claim: Claim, draining: 
     log.error({ err: asError(error) }, "job left to the sweep of this worker's rows");
     return "lostClaim";
   });
-  void over.then((result) => log.info({ result, ranMs: Math.round(clock.monotonicMs() - startedAtMs) }, "job is over"));
+  void over.then((result) => {
+    log.info({ result, ranMs: Math.round(clock.monotonicMs() - startedAtMs) }, "job is over");
+    traced.end(result);
+  });
 
   return {
     claim,

@@ -3,6 +3,7 @@
 import { hostname } from "node:os";
 import { asError, OwlError } from "../../config/errors.ts";
 import { systemClock as clock, systemRandom as random } from "../../config/system-time.ts";
+import { startTracing } from "../../config/traces.ts";
 import { newestFormats } from "../core/job-kinds.ts";
 import { createListener } from "../db/listen.ts";
 import { createDatabase } from "../db/pool.ts";
@@ -39,8 +40,11 @@ const sources = createSources({ config, db, clock, max: toolConnections, onError
 const titles = config.chat.titles === "model" ? createTitles({ db, clock, log, text }) : null;
 const handlers = createHandlers({ config, sources, titles });
 const { intervalMs, stalledAfterMs } = config.heartbeat;
+const tracing = config.traces
+  ? await startTracing(config.traces, { name: "worker", instance: id, version: instance.release }, { clock, random })
+  : null;
 const common = { db, queue, listener, clock, random, log, text };
-const worker = createWorker({ ...common, id, config, handlers, onJobs: () => heartbeat.nudge() });
+const worker = createWorker({ ...common, tracing, id, config, handlers, onJobs: () => heartbeat.nudge() });
 const { jobs, counts, claims } = worker;
 const heartbeat = createHeartbeat({ id, url, clock, log, intervalMs, stalledAfterMs, jobs, counts, onGone });
 const leases = createLeaseKeeper({ queue, clock, log, intervalMs, claims });
@@ -76,6 +80,7 @@ async function stop(why: string): Promise<void> {
       readySocket.stop(),
       sources.stop(),
       titles?.stop(),
+      tracing?.stop(),
     ]);
     await queue.stop();
     await db.stop();

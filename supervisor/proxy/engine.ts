@@ -4,6 +4,7 @@
 import type { Socket } from "node:net";
 import type { ProxyConfig } from "../../config/config.ts";
 import type { Clock, Random } from "../../config/time.ts";
+import type { RequestScan } from "./core/request-head.ts";
 import type { Counters } from "./counters.ts";
 import type { DispatchDeps } from "./dispatch.ts";
 import type { Log } from "./log.ts";
@@ -54,6 +55,8 @@ export interface EngineDeps {
   readonly isTrusted: (address: string) => boolean;
   /** Strict-Transport-Security of answers over TLS; null: none. */
   readonly hsts: string | null;
+  /** The `traceparent` line of a request, or nothing. */
+  readonly traceLine: (scan: RequestScan, requestId: string) => string;
   /** null: no access log. */
   readonly access: ((entry: AccessEntry) => void) | null;
 }

@@ -15,13 +15,14 @@ import {
 import { type Clock, isoTime, type Random } from "../../config/time.ts";
 import { connectionCap } from "./core/connection-cap.ts";
 import { Counters } from "./counters.ts";
-import type { Engine, EngineDeps } from "./engine.ts";
+import type { AccessEntry, Engine, EngineDeps } from "./engine.ts";
 import type { Files } from "./files.ts";
 import { createListener } from "./listener.ts";
 import type { Log } from "./log.ts";
 import { moveStreams } from "./streams.ts";
 import { startKeeper, startSuccessor } from "./succession.ts";
 import { createTableFeed } from "./table-feed.ts";
+import { traceLine } from "./trace-line.ts";
 import { createTrust } from "./trust.ts";
 import { Upstreams } from "./upstreams.ts";
 
@@ -69,6 +70,10 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
   let files: Files | null = null;
   let loading: Promise<void> | null = null;
 
+  const spans =
+    config.traces === undefined
+      ? null
+      : await (await import("./request-spans.ts")).createRequestSpans(config.traces, settings.id, deps);
   const mostConnections = connectionCap(config.limits.connections, deps.descriptorLimit);
   const engineDeps: EngineDeps = {
     config,
@@ -88,9 +93,8 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
     hsts: config.tls !== null && config.tls.hstsMaxAgeS > 0 ? `max-age=${config.tls.hstsMaxAgeS}` : null,
     mostConnections,
     isTrusted: createTrust(config.trust),
-    access: config.accessLog
-      ? (entry) => deps.writeAccess(`${JSON.stringify({ at: isoTime(clock.now()), access: settings.id, ...entry })}\n`)
-      : null,
+    traceLine: (scan, requestId) => traceLine(scan, requestId, config.traces),
+    access: config.accessLog || spans !== null ? record : null,
   };
   const engine = await deps.createEngine(engineDeps);
   const challenges = () => table?.challenges ?? [];
@@ -208,6 +212,12 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
     loading = null;
   }
 
+  function record(entry: AccessEntry): void {
+    if (config.accessLog)
+      deps.writeAccess(`${JSON.stringify({ at: isoTime(clock.now()), access: settings.id, ...entry })}\n`);
+    spans?.tell(entry);
+  }
+
   /** Ours for the addresses it wants, in its order. */
   function descriptorsFor(successor: ProxyConfig): readonly (number | null)[] {
     const own = new Map(listener.descriptors().map((fd, index) => [addressName(addresses[index] ?? NOWHERE), fd]));
@@ -273,7 +283,7 @@ export async function createProxy(deps: ProxyDeps): Promise<Proxy> {
     tls?.stop();
     feed.stop();
     files?.stop();
-    ended.resolve();
+    void (spans?.stop() ?? Promise.resolve()).then(ended.resolve);
   }
 
   return {

@@ -12,6 +12,7 @@ export interface TestModel {
     readonly event: "request" | "aborted" | "done";
     readonly text: string;
     readonly model?: string;
+    readonly traceparent?: string;
     /** Data URLs of the images beside the text of its last question. */
     readonly images?: readonly string[];
   }[];
@@ -50,7 +51,11 @@ export async function startTestModel(): Promise<TestModel> {
     const question = messages.filter((message) => message.role === "user").at(-1)?.content;
     const user = textOf(question);
     const last = messages.at(-1);
-    log.push({ event: "request", text: user, model, images: imagesOf(question) });
+    const { traceparent } = request.headers;
+    log.push({
+      ...{ event: "request", text: user, model, images: imagesOf(question) },
+      ...(typeof traceparent === "string" && { traceparent }),
+    });
     let done = false;
     response.on("close", () => log.push({ event: done ? "done" : "aborted", text: user }));
     const status = /^status (\d+)/.exec(user);

@@ -262,7 +262,8 @@ export interface WebClient {
 }
 
 /** Talks to a web process on its own socket. */
-export function createWebClient(socketPath: string): WebClient {
+export function createWebClient(at: string | number): WebClient {
+  const place = typeof at === "number" ? { host: "127.0.0.1", port: at } : { socketPath: at };
   let cookie = "";
   const call: WebClient["call"] = (method, path, body, headers = {}) =>
     new Promise((resolve, reject) => {
@@ -270,7 +271,7 @@ export function createWebClient(socketPath: string): WebClient {
       const payload = body === undefined ? undefined : raw ? body : JSON.stringify(body);
       const asked = request(
         {
-          socketPath,
+          ...place,
           path,
           method,
           agent: false,
@@ -329,7 +330,7 @@ export function createWebClient(socketPath: string): WebClient {
         const lastId = options.lastId === undefined ? {} : { "last-event-id": options.lastId };
         const asked = request(
           {
-            socketPath,
+            ...place,
             path,
             agent: false,
             headers: { host: "owl.test", cookie, accept: "text/event-stream", ...lastId },

@@ -2,8 +2,9 @@
 // from its beginning at each attempt; what is on record (the model's calls, the tools') is given to it instead of made.
 // Invariant: the turn is ended exactly once through context.end, whatever the responder does; text that was made stays.
 
-import { type AppConfig, modelFor, modelsOf } from "../../../config/config.ts";
+import type { AppConfig } from "../../../config/config.ts";
 import { OwlError } from "../../../config/errors.ts";
+import { modelFor, modelsOf } from "../../../config/models.ts";
 import { jobCauseOf } from "../../core/abort.ts";
 import { toolsToAllow } from "../../core/approval.ts";
 import { type Assistant, mayUse, sourcesOf } from "../../core/assistant.ts";
@@ -88,7 +89,8 @@ export function createChatHandler(deps: ChatDeps): Handler {
       onAsks: () => asking.abort(),
       toldEnds: new Set(told?.ends),
     });
-    const record = createModelRecord({ journal, sink, random: context.random, model: model?.name ?? null });
+    const { random, traceparent } = context;
+    const record = createModelRecord({ journal, sink, random, model: model?.name ?? null, traceparent });
     let failure: unknown = null;
     try {
       await responder(

@@ -14,6 +14,7 @@ export function createModelRecord(deps: {
   readonly random: Random;
   /** Its name, for the record. */
   readonly model: string | null;
+  readonly traceparent: ((step: string) => string | null) | undefined;
 }): ModelRecord & { readonly waiting: number } {
   const { journal, sink } = deps;
   let waiting = 0;
@@ -33,6 +34,7 @@ export function createModelRecord(deps: {
     get waiting() {
       return waiting;
     },
+    traceparent: () => (begun === null ? null : (deps.traceparent?.(begun.id) ?? null)),
     async begin() {
       const call = { kind: "model", name: "model", input: { model: deps.model }, effect: "read" } as const;
       const found = begun === null ? journal.meet(call) : null;

@@ -2,7 +2,7 @@
 // of one's own.
 
 import type { z } from "zod";
-import { modelsOf } from "../../../config/config.ts";
+import { modelsOf } from "../../../config/models.ts";
 import {
   assistant,
   assistants,

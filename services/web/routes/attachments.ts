@@ -1,7 +1,7 @@
 // Files for a question: kept as text until the question that names them is accepted, then gone with its conversation.
 
 import type { Readable } from "node:stream";
-import { visionModelsOf } from "../../../config/config.ts";
+import { visionModelsOf } from "../../../config/models.ts";
 import { IMAGE_BYTES, IMAGE_MEGAPIXELS } from "../../core/attached-files.ts";
 import { imageHeaderOf, imageTypeOf } from "../../core/image-header.ts";
 import type { TextEncoding } from "../../core/text-encodings.ts";

@@ -2,7 +2,7 @@
 
 import { Readable } from "node:stream";
 import type { z } from "zod";
-import { modelsOf } from "../../../config/config.ts";
+import { modelsOf } from "../../../config/models.ts";
 import {
   conversation,
   conversationChange,

@@ -1,7 +1,7 @@
 // Signing in and out, and one's own password. Invariant: tries are limited across instances (login-throttle.ts), an
 // unknown name costs as long as a wrong password, and a session's id is a new one at each sign-in and password change.
 
-import { modelsOf, visionModelsOf } from "../../../config/config.ts";
+import { modelsOf, visionModelsOf } from "../../../config/models.ts";
 import { failure } from "../../core/wire/errors.ts";
 import { nothing } from "../../core/wire/parts.ts";
 import { passwordChange, session, signIn } from "../../core/wire/session.ts";

@@ -1,7 +1,8 @@
 // Turns: ask, look, follow, stop. Invariant: asking is one transaction (turn and job), answered with 202 and the id.
 
 import type { z } from "zod";
-import { type AppConfig, modelFor, visionModelsOf } from "../../../config/config.ts";
+import type { AppConfig } from "../../../config/config.ts";
+import { modelFor, visionModelsOf } from "../../../config/models.ts";
 import { hasTurnEnded } from "../../core/turn.ts";
 import { failure } from "../../core/wire/errors.ts";
 import { withId } from "../../core/wire/parts.ts";

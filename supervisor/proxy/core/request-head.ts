@@ -31,6 +31,8 @@ export interface RequestScan {
   forwardedHost: string;
   forwarded: string;
   requestId: string;
+  /** The client says of which trace its request is. */
+  isTraced: boolean;
 }
 
 /** Connection cannot name these away: without them the request would mean something else. */
@@ -65,6 +67,7 @@ export function scanRequest(line: RequestLine, view: HeadView, trusted: boolean)
     forwardedHost: "",
     forwarded: "",
     requestId: "",
+    isTraced: false,
   };
   if (line.major !== 1 || line.minor > 1) return refuse(scan, "versionNotSupported");
   if (line.method === "CONNECT") return refuse(scan, "connectMethod");
@@ -115,6 +118,9 @@ export function scanRequest(line: RequestLine, view: HeadView, trusted: boolean)
       case "forwarded":
         if (trusted) scan.forwarded = joined(scan.forwarded, valueAt(view, index));
         break;
+      case "traceparent":
+        scan.isTraced = true;
+        continue;
       case "x-request-id":
         if (trusted) scan.requestId = valueAt(view, index);
         break;
@@ -182,6 +188,7 @@ const KNOWN = [
   "x-real-ip",
   "connection",
   "keep-alive",
+  "traceparent",
   "x-request-id",
   "content-length",
   "x-forwarded-for",

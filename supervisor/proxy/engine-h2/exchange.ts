@@ -86,7 +86,7 @@ export class StreamExchange implements Attempting, AnswerTaker, ConnectionWaiter
     };
     const framing = scan.bodyBytes === null ? "Transfer-Encoding: chunked\r\n" : "";
     const forwarding = forwardingLines(client.facts, scan, this.requestId, client.forwarding);
-    this.#head = `${method} ${target} HTTP/1.1\r\n${keptLines(view, scan.dropped)}${forwarding}${framing}Connection: keep-alive\r\n\r\n`;
+    this.#head = `${method} ${target} HTTP/1.1\r\n${keptLines(view, scan.dropped)}${forwarding}${deps.traceLine(scan, this.requestId)}${framing}Connection: keep-alive\r\n\r\n`;
     this.dispatch = new Dispatch(
       deps.dispatch,
       {

@@ -54,6 +54,7 @@ export class Exchange implements Attempting, AnswerTaker, ConnectionWaiter, Mova
     this.requestId = requestIdOf(scan, deps.newRequestId);
     const forwarding = forwardingLines(client.facts, scan, this.requestId, client.forwarding);
     let head = `${method} ${target} HTTP/1.1\r\n${kept}${forwarding}`;
+    head += deps.traceLine(scan, this.requestId);
     if (scan.bodyBytes === null) head += "Transfer-Encoding: chunked\r\n";
     head +=
       scan.upgrade === null
