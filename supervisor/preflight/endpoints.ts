@@ -3,8 +3,9 @@
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
-import { type Config, modelsOf } from "../../config/config.ts";
+import type { Config } from "../../config/config.ts";
 import { asError } from "../../config/errors.ts";
+import { modelsOf } from "../../config/models.ts";
 import type { Clock } from "../../config/time.ts";
 import { issuerProblem } from "../core/issuer.ts";
 import { ENDPOINT_BOUND_MS, type PreflightFacts } from "../core/preflight.ts";

@@ -37,15 +37,15 @@ export async function verifyRelease(dir: string, manifest: Manifest, signal: Abo
     missing.delete(path);
   };
   // Some at a time: most files are small, and a disk answers several as fast as one.
-  let batch: Promise<void>[] = [];
+  let batch: string[] = [];
   for await (const path of walk(dir, "")) {
     if (path === MANIFEST_FILE) continue;
-    batch.push(check(path));
+    batch.push(path);
     if (batch.length < TOGETHER) continue;
-    await Promise.all(batch);
+    await Promise.all(batch.map(check));
     batch = [];
   }
-  await Promise.all(batch);
+  await Promise.all(batch.map(check));
   const [first] = missing;
   if (first !== undefined) throw changed(first, "missing");
 }

@@ -40,9 +40,6 @@ export async function makeRelease(
   await buildBundles();
   for (const part of PARTS) execFileSync("cp", ["-a", join(ROOT, part), path]);
   rmSync(join(path, ".build/.cache"), { recursive: true, force: true });
-  // A changed source is not in the bundles; an entry is none of them.
-  const isBundled = (name: string): boolean => /^(services|config)\/(?!\w+\/main\.ts$)/.test(name);
-  if (Object.keys(files).some(isBundled)) rmSync(join(path, ".build/programs"), { recursive: true, force: true });
   // Hundreds of megabytes that nobody changes: linked, not copied, where both are on one file system.
   const modules = [join(ROOT, "node_modules"), path];
   try {
@@ -55,6 +52,12 @@ export async function makeRelease(
     mkdirSync(dirname(join(path, name)), { recursive: true });
     rmSync(join(path, name), { force: true });
     writeFileSync(join(path, name), text);
+  }
+  // A changed source is not in the bundles; an entry is none of them.
+  const isBundled = (name: string): boolean => /^(services|config)\/(?!\w+\/main\.ts$)/.test(name);
+  if (Object.keys(files).some(isBundled)) {
+    execFileSync(process.execPath, ["services/prepare/bundles.ts", "--alone"], { cwd: path });
+    rmSync(join(path, ".build/.cache"), { recursive: true, force: true });
   }
   const manifest = await composeManifest({
     root: path,

@@ -104,6 +104,14 @@ test("a release directory is staged as an archive is", async () => {
   expect(await readFile(join(again.path, "lib/b.txt"), "utf8")).toBe("world\n");
 });
 
+test("a release that lies there and was changed is refused, wherever the change is met while others are looked for", async () => {
+  const staged = await stage(await archiveOf(manifestOf(good), goodEntries));
+  await writeFile(join(staged.path, "left.tmp"), "");
+  for (let n = 0; n < 300; n++) await mkdir(join(staged.path, `${n}`));
+  const again = stage(await archiveOf(manifestOf(good), goodEntries));
+  await expect(again).rejects.toEqual(expect.objectContaining({ code: "release.changed" }));
+});
+
 describe("bad archives are refused with the reason, and nothing is left", () => {
   test("truncated", async () => {
     const path = await archiveOf(manifestOf(good), goodEntries);
