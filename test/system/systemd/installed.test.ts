@@ -40,6 +40,7 @@ beforeAll(async () => {
   }
   await makeRelease(RELEASES, "9.3.1", { "services/web/main.ts": "process.exit(3);\n" });
   // What a run that was broken off may have left.
+  await inside("dpkg -P owl");
   await inside(`${OWLCTL} uninstall --purge --yes`);
   before = (await must(FILES)).split("\n");
 }, 900_000);
