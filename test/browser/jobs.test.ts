@@ -51,8 +51,7 @@ describe("jobs", () => {
     await page.getByText(/^As of /).waitFor();
     await page.getByRole("link", { name: "1 running", exact: true }).waitFor();
     await expectAccessible(page);
-    await row.getByRole("button", { name: "Chat turn" }).focus();
-    await page.keyboard.press("Enter");
+    await row.getByRole("button", { name: "Chat turn" }).press("Enter");
     const dialog = page.getByRole("dialog");
     await dialog.getByText("Question, characters").waitFor();
     await expectAccessible(page);

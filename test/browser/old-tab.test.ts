@@ -60,8 +60,7 @@ test("a tab of another build says so once, asks and reloads nothing by itself, a
   expect(count(SHELL)).toBe(shells);
   expect(await banner.count()).toBe(1);
 
-  await page.getByRole("button", { name: "Reload" }).focus();
-  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Reload" }).press("Enter");
   await banner.waitFor({ state: "detached" });
   await page.locator(".turn[data-state=answered]").waitFor();
   expect(await draft.inputValue()).toBe("half a question");

@@ -121,8 +121,7 @@ test("Restart pressed in the page: owld does it, the page shows it live, and the
   await past.getByText(/asked for by admin, .* · took /).waitFor();
   // The one of before was asked for over the control socket.
   await page.locator(`[data-rollout=${before.id}]`).getByText("by an operator on the machine").waitFor();
-  await past.locator("summary").focus();
-  await page.keyboard.press("Enter");
+  await past.locator("summary").press("Enter");
   await past.locator(".steps li").first().waitFor();
   expect(await past.locator(".steps li").count()).toBe(rollout.steps.length);
   await past.getByText("Requests failed").waitFor();
