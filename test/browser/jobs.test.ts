@@ -63,9 +63,8 @@ describe("jobs", () => {
     await page.getByText("It was asked to stop.").waitFor();
     expect(await mina.ended(turnId)).toMatchObject({ state: "stopped" });
     // Read anew, the row stays where it is and says that it left; nothing moves before it is asked for.
-    await until(
-      "it left the list",
-      async () => (await row.count()) === 0 || (await row.innerText()).includes("no longer"),
+    await until("it left the list", async () =>
+      (await row.allInnerTexts()).every((text) => text.includes("no longer")),
     );
     await page.close();
   });

@@ -92,8 +92,7 @@ export async function ask(page: Page, text: string): Promise<void> {
 
 /** The text of the last answer as the reader sees it. */
 export async function lastAnswer(page: Page): Promise<string> {
-  const last = page.locator(".turn .markdown").last();
-  return (await last.count()) === 0 ? "" : await last.innerText();
+  return (await page.locator(".turn .markdown").allInnerTexts()).at(-1) ?? "";
 }
 
 /** Fails on a serious accessibility fault of what is shown now. */
