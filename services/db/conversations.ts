@@ -11,6 +11,8 @@ export interface ConversationRow {
   readonly model: string | null;
   /** The assistant it chose, while there is one. */
   readonly assistant: { readonly id: string; readonly name: string; readonly model: string | null } | null;
+  /** null: it lies in none. */
+  readonly folder: string | null;
   readonly pinnedAt: Date | null;
   readonly archivedAt: Date | null;
   readonly createdAt: Date;
@@ -27,7 +29,7 @@ export interface ConversationListRow extends ConversationRow {
 const COLUMNS = `c.id, c.title, c.model,
   (SELECT jsonb_build_object('id', s.id, 'name', s.name, 'model', s.model) FROM owl.assistant s
     WHERE s.id = c.assistant_id AND (s.account_id = c.account_id OR s.shared)) AS assistant,
-  c.pinned_at AS "pinnedAt", c.archived_at AS "archivedAt",
+  c.folder, c.pinned_at AS "pinnedAt", c.archived_at AS "archivedAt",
   c.created_at AS "createdAt", c.updated_at AS "updatedAt"`;
 
 /** With what the model is told in it alone; null: nothing. */
@@ -52,11 +54,12 @@ export async function insertConversation(
     readonly model?: string | null;
     readonly assistantId?: string | null;
     readonly instructions?: string | null;
+    readonly folder?: string | null;
   },
 ): Promise<ConversationRow> {
   const { rows } = await sql.query<ConversationRow>(
-    `INSERT INTO owl.conversation AS c (id, account_id, title, model, assistant_id, instructions)
-     VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${COLUMNS}`,
+    `INSERT INTO owl.conversation AS c (id, account_id, title, model, assistant_id, instructions, folder)
+     VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${COLUMNS}`,
     [
       conversation.id,
       conversation.accountId,
@@ -64,6 +67,7 @@ export async function insertConversation(
       conversation.model ?? null,
       conversation.assistantId ?? null,
       conversation.instructions ?? null,
+      conversation.folder ?? null,
     ],
   );
   return rows[0] as ConversationRow;
@@ -85,11 +89,36 @@ export const LISTED = `${COLUMNS}, ${cursorText("c.updated_at")} AS cursor,
 export const LISTED_WHERE = `c.account_id = $1 AND c.deleted_at IS NULL AND (c.archived_at IS NOT NULL) = $2
   AND ${beforeText("c.updated_at", "c.id", "$3", "$4")}`;
 
-/** The account's conversations, newest activity first. */
-export async function listConversations(sql: Sql, query: ConversationQuery): Promise<readonly ConversationListRow[]> {
+/** Those in that folder (null: in none), newest activity first; archived ones whatever folder they lie in. */
+export async function listConversations(
+  sql: Sql,
+  query: ConversationQuery & { readonly folder: string | null },
+): Promise<readonly ConversationListRow[]> {
+  const { folder, archived } = query;
+  const where = archived ? "" : folder === null ? "AND c.folder IS NULL" : "AND c.folder = $6";
   const { rows } = await sql.query<ConversationListRow>(
-    `SELECT ${LISTED} FROM owl.conversation c WHERE ${LISTED_WHERE} ORDER BY c.updated_at DESC, c.id DESC LIMIT $5`,
-    [query.accountId, query.archived, ...beforeValues(query.before), query.limit],
+    `SELECT ${LISTED} FROM owl.conversation c WHERE ${LISTED_WHERE} ${where}
+      ORDER BY c.updated_at DESC, c.id DESC LIMIT $5`,
+    [
+      query.accountId,
+      archived,
+      ...beforeValues(query.before),
+      query.limit,
+      ...(archived || folder === null ? [] : [folder]),
+    ],
+  );
+  return rows;
+}
+
+const MOST_FOLDERS = 200;
+
+/** The account's folders by name, each with how many conversations lie in it, archived ones aside. */
+export async function listFolders(sql: Sql, accountId: string): Promise<readonly { name: string; count: number }[]> {
+  const { rows } = await sql.query<{ name: string; count: number }>(
+    `SELECT folder AS name, count(*)::int AS count FROM owl.conversation
+      WHERE account_id = $1 AND folder IS NOT NULL AND deleted_at IS NULL AND archived_at IS NULL
+      GROUP BY folder ORDER BY folder LIMIT ${MOST_FOLDERS}`,
+    [accountId],
   );
   return rows;
 }
@@ -101,6 +130,8 @@ interface ConversationChange {
   readonly title?: string;
   readonly pinned?: boolean;
   readonly archived?: boolean;
+  /** null: out of the one it lies in. */
+  readonly folder?: string | null;
   readonly model?: string | null;
   readonly assistantId?: string | null;
   /** "": none. */
@@ -109,7 +140,7 @@ interface ConversationChange {
   readonly shows?: string;
 }
 
-/** Renames, pins, archives, or shows another version; null when it, or the turn to be shown, is not there. */
+/** Renames, pins, archives, moves, or shows another version; null when it, or the turn to be shown, is not there. */
 export async function changeConversation(
   sql: Sql,
   id: string,
@@ -124,7 +155,8 @@ export async function changeConversation(
        leaf_id = CASE WHEN $6::uuid IS NULL THEN leaf_id ELSE owl.turn_leaf($1, $6) END,
        model = CASE WHEN $7 THEN $8 ELSE model END,
        assistant_id = CASE WHEN $9 THEN $10 ELSE assistant_id END,
-       instructions = CASE WHEN $11::text IS NULL THEN instructions ELSE nullif($11, '') END
+       instructions = CASE WHEN $11::text IS NULL THEN instructions ELSE nullif($11, '') END,
+       folder = CASE WHEN $12 THEN $13 ELSE folder END
      WHERE c.id = $1 AND c.account_id = $2 AND c.deleted_at IS NULL
        AND ($6::uuid IS NULL OR EXISTS (SELECT 1 FROM owl.turn t WHERE t.id = $6 AND t.conversation_id = $1))
      RETURNING ${COLUMNS}`,
@@ -140,6 +172,8 @@ export async function changeConversation(
       change.assistantId !== undefined,
       change.assistantId ?? null,
       change.instructions ?? null,
+      change.folder !== undefined,
+      change.folder ?? null,
     ],
   );
   if (rows[0]) await tellChanged(sql, id);

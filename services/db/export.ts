@@ -18,7 +18,7 @@ const EXPORTED = {
   conversations: {
     from: "owl.conversation x WHERE x.account_id = $1 AND x.deleted_at IS NULL",
     at: "x.updated_at",
-    columns: `x.id, x.title, x.model, x.assistant_id, x.instructions, x.pinned_at, x.archived_at, x.created_at,
+    columns: `x.id, x.title, x.model, x.assistant_id, x.instructions, x.folder, x.pinned_at, x.archived_at, x.created_at,
       x.updated_at`,
   },
   shares: {

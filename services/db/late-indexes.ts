@@ -26,6 +26,10 @@ export const LATE_INDEXES: readonly LateIndex[] = [
     on: "owl.conversation (account_id, (archived_at IS NOT NULL), updated_at DESC, id DESC) WHERE deleted_at IS NULL",
   },
   {
+    name: "conversation_folder",
+    on: "owl.conversation (account_id, folder, updated_at DESC, id DESC) WHERE folder IS NOT NULL AND deleted_at IS NULL",
+  },
+  {
     name: "transcription_single",
     on: "owl.transcription (account_id, created_at DESC, id DESC) WHERE batch_id IS NULL",
   },

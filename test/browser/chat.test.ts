@@ -337,6 +337,31 @@ describe("conversations", () => {
     await page.close();
   });
 
+  test("a chat moves to a folder and out of it", async () => {
+    const page = await open();
+    await ask(page, "where do tapirs live");
+    await ended(page);
+    const link = page.locator(".conversations a", { hasText: "where do tapirs live" });
+    await link.waitFor();
+    await page.getByTitle("More for this chat").click();
+    await page.getByRole("button", { name: "Move to a folder" }).click();
+    await page.getByLabel("Folder", { exact: true }).fill("Zoo");
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Move here" }).click();
+    const folder = page.getByRole("button", { name: "Zoo 1" });
+    await folder.waitFor();
+    await link.waitFor({ state: "detached" });
+    await folder.click();
+    await link.waitFor();
+    await expectAccessible(page);
+    await page.getByTitle("More for “where do tapirs live”").click();
+    await page.locator(".menu[open]").getByRole("button", { name: "Move to a folder" }).click();
+    await page.getByRole("button", { name: "Out of the folder" }).click();
+    await folder.waitFor({ state: "detached" });
+    await link.waitFor();
+    await page.close();
+  });
+
   test("a chat is titled by its question, found, renamed, exported and deleted by keyboard and menu", async () => {
     const page = await open();
     await ask(page, "the quick brown capybara");

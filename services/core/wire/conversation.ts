@@ -5,6 +5,7 @@ import { instructions } from "./assistant.ts";
 import { id, instant, list, pageOf, pageQuery, text } from "./parts.ts";
 import { turn, turnState } from "./turn.ts";
 
+const folderName = text.max(60).regex(/^\S(.*\S)?$/su, "begins or ends with a blank, or holds no text");
 const modelName = text.min(1).max(200).describe("One of the session's `models`; null: the usual one.");
 
 export const conversation = z.object({
@@ -15,6 +16,7 @@ export const conversation = z.object({
     .object({ id, name: text, model: text.nullable() })
     .nullable()
     .describe("Which assistant answers; null: none."),
+  folder: text.nullable().describe("The folder it lies in; null: in none."),
   pinned: z.boolean(),
   archived: z.boolean(),
   createdAt: instant,
@@ -34,6 +36,9 @@ const foundConversation = listedConversation.extend({
 });
 export type FoundConversation = z.infer<typeof foundConversation>;
 export const conversationPage = pageOf(foundConversation).extend({
+  folders: list(z.object({ name: text, count: z.int().describe("Of conversations, archived ones aside.") })).describe(
+    "One's folders by name; at most 200.",
+  ),
   complete: z
     .boolean()
     .describe("False: a search looked through the newest conversations only; `next` goes on with older ones."),
@@ -50,7 +55,8 @@ export type ConversationWithTurns = z.infer<typeof conversationWithTurns>;
 
 export const conversationQuery = z.object({
   ...pageQuery,
-  search: text.max(200).optional(),
+  search: text.max(200).optional().describe("Looks into all folders."),
+  folder: folderName.optional().describe("Those in it; absent: those in none."),
   archived: z.enum(["true", "false"]).optional(),
 });
 export const turnsQuery = z.object({ limit: pageQuery.limit, before: pageQuery.next });
@@ -64,6 +70,7 @@ export const newConversation = z
     model: modelName.nullable().optional(),
     assistantId: id.nullable().optional(),
     instructions: instructions.optional(),
+    folder: folderName.optional(),
   })
   .nullish();
 export const conversationChange = z
@@ -71,6 +78,10 @@ export const conversationChange = z
     title: text.min(1).max(200).optional(),
     pinned: z.boolean().optional(),
     archived: z.boolean().optional(),
+    folder: folderName
+      .nullable()
+      .optional()
+      .describe("Moves it there, a new one or one that is there; null: out of it."),
     model: modelName.nullable().optional(),
     assistantId: id.nullable().optional().describe("One's own, or one of the team; null: none."),
     instructions: instructions.optional().describe("What the model is told in this chat; empty: nothing more."),

@@ -25,6 +25,7 @@ import {
   findConversation,
   insertConversation,
   listConversations,
+  listFolders,
 } from "../../db/conversations.ts";
 import { stopRow } from "../../db/stops.ts";
 import { listTurns, queuePosition } from "../../db/turns.ts";
@@ -45,6 +46,7 @@ const conversationJson = (row: ConversationRow): z.input<typeof conversation> =>
   title: row.title,
   model: row.model,
   assistant: row.assistant,
+  folder: row.folder,
   pinned: row.pinnedAt !== null,
   archived: row.archivedAt !== null,
   createdAt: row.createdAt,
@@ -81,15 +83,17 @@ export const conversationRoutes: Routes = (app, deps) => {
         return { ...conversationJson(row), turnState: row.turnState, found: row.found ?? null };
       };
       const words = query.search?.trim() ?? "";
+      const folders = await listFolders(deps.db, filter.accountId);
       if (words === "") {
-        const page = await onePage(query, (asked) => listConversations(deps.db, { ...filter, ...asked }), show);
-        return { ...page, complete: true };
+        const place = { ...filter, folder: query.folder ?? null };
+        const page = await onePage(query, (asked) => listConversations(deps.db, { ...place, ...asked }), show);
+        return { ...page, folders, complete: true };
       }
       const { limit, after } = readPage(query);
       const search = { ...filter, words, limit, before: beforeOf(after) };
       const found = await deps.searches.within(filter.accountId, () => searchConversations(deps.aside, search));
       const next = found.next && cursorOf(found.next.cursor, found.next.id);
-      return { items: found.rows.map(show), next, complete: found.isWhole };
+      return { items: found.rows.map(show), next, folders, complete: found.isWhole };
     },
   );
 
@@ -104,8 +108,9 @@ export const conversationRoutes: Routes = (app, deps) => {
       const assistant = await knownAssistant(deps, request.body?.assistantId ?? null, accountId);
       const instructions = request.body?.instructions || null;
       const now = new Date(deps.clock.now());
+      const folder = request.body?.folder ?? null;
       const times = { pinnedAt: null, archivedAt: null, createdAt: now, updatedAt: now };
-      const made = { id, title, model, assistant, instructions, ...times };
+      const made = { id, title, model, assistant, instructions, folder, ...times };
       return onceOnly(deps, request, conversationJson(made), async (sql) => {
         await insertConversation(sql, { ...made, accountId, assistantId: assistant?.id ?? null });
         await holdToLimits(sql, accountId, deps.config.limits, ["conversations"]);
@@ -170,11 +175,16 @@ export const conversationRoutes: Routes = (app, deps) => {
     },
   );
 
+  changeRoutes(app, deps);
+};
+
+const changeRoutes: Routes = (app, deps) => {
   app.patch(
     "/api/conversations/:id",
     {
       schema: {
-        summary: "Rename, pin, archive, choose a model, an assistant, instructions or the version that is shown",
+        summary:
+          "Rename, pin, archive, move to a folder, choose a model, an assistant, instructions or the version that is shown",
         tags,
         params: withId,
         body: conversationChange,

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { DEFAULTS } from "../../../config/defaults.ts";
 import { listBatches } from "../../../services/db/batches.ts";
 import { searchConversations } from "../../../services/db/conversation-search.ts";
-import { listConversations } from "../../../services/db/conversations.ts";
+import { listConversations, listFolders } from "../../../services/db/conversations.ts";
 import { readJobFigures } from "../../../services/db/job-figures.ts";
 import { listFailed, listJobs } from "../../../services/db/job-list.ts";
 import { buildLateIndexes, LATE_INDEXES } from "../../../services/db/late-indexes.ts";
@@ -154,7 +154,9 @@ test("deep pages of every list are a range of an index", async () => {
     await badReads(async (db) => {
       const conversations = await deep("conversation", "updated_at");
       for (const archived of [true, false])
-        await listConversations(db, { accountId, archived, before: conversations, limit });
+        for (const folder of [null, "work"])
+          await listConversations(db, { accountId, archived, folder, before: conversations, limit });
+      await listFolders(db, accountId);
       await listTranscriptions(db, { accountId, before: await deep("transcription", "created_at"), limit });
       for (const owner of [accountId, null]) await listBatches(db, { accountId: owner, before: null, limit });
       await listPlaybookRuns(db, {

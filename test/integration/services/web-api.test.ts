@@ -237,6 +237,27 @@ test("conversations are named by their first question, renamed, pinned, archived
   expect((await member.call("GET", `/api/conversations/${conversation}`)).status).toBe(404);
 });
 
+test("a conversation lies in one folder, which is there as long as something lies in it", async () => {
+  const { id, folder } = (await member.call("POST", "/api/conversations", { title: "lies in it", folder: "업무" }))
+    .body;
+  expect(folder).toBe("업무");
+  const list = async (query = "") => (await member.call("GET", `/api/conversations?${query}`)).body;
+  const ids = async (query = "") => (await list(query)).items.map((one: { id: string }) => one.id);
+  const there = `folder=${encodeURIComponent("업무")}`;
+  expect([await ids(there), (await ids()).includes(id)]).toEqual([[id], false]);
+  expect((await list()).folders).toEqual([{ name: "업무", count: 1 }]);
+  expect(await ids("search=lies%20in")).toEqual([id]);
+  const move = (who: WebClient, to: unknown) => who.call("PATCH", `/api/conversations/${id}`, { folder: to });
+  for (const to of ["", " x", "x ", "x".repeat(61), "a\u0000b", 7])
+    expect([to, (await move(member, to)).status]).toEqual([to, 400]);
+  expect((await move(client, "mine")).status).toBe(404);
+  expect((await move(member, "둘")).body.folder).toBe("둘");
+  expect([await ids(there), (await list()).folders]).toEqual([[], [{ name: "둘", count: 1 }]]);
+  expect((await move(member, null)).body.folder).toBeNull();
+  expect([(await ids()).includes(id), (await list()).folders]).toEqual([true, []]);
+  await member.call("DELETE", `/api/conversations/${id}`);
+});
+
 test("a link shows a chat as it was when it was shared, to whom it may, until it or the chat ends", async () => {
   const { conversation } = await member.ask("what is shared?");
   const share = async (forAnyone: boolean) =>

@@ -1,4 +1,4 @@
-// What can be done with a conversation, wherever it is listed or open: rename, pin, archive, delete.
+// What can be done with a conversation, wherever it is listed or open: rename, pin, move, archive, delete.
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
@@ -9,6 +9,7 @@ import { useStore } from "../store.ts";
 import { t } from "../text/text.ts";
 import { forgetConversation, holdConversation } from "./conversation.ts";
 import { changeConversation, conversationList, deleteConversation, renameConversation } from "./conversation-list.ts";
+import { MoveDialog } from "./folders.tsx";
 
 interface ConversationActs {
   /** The buttons, for a menu. */
@@ -18,7 +19,7 @@ interface ConversationActs {
 }
 
 export function useConversationActs(id: string, title: string): ConversationActs {
-  const [dialog, setDialog] = useState<"rename" | "delete" | null>(null);
+  const [dialog, setDialog] = useState<"rename" | "move" | "delete" | null>(null);
   const [failed, setFailed] = useState<string | null>(null);
   const listed = useStore(conversationList).items.find((item) => item.id === id);
 
@@ -45,6 +46,11 @@ export function useConversationActs(id: string, title: string): ConversationActs
         </button>
       )}
       {listed && (
+        <button type="button" onClick={() => setDialog("move")}>
+          {t("folder.move")}
+        </button>
+      )}
+      {listed && (
         <button type="button" onClick={() => attempt(changeConversation(id, { archived: !listed.archived }))}>
           {listed.archived ? t("chat.unarchive") : t("chat.archive")}
         </button>
@@ -65,6 +71,13 @@ export function useConversationActs(id: string, title: string): ConversationActs
             await renameConversation(id, next);
             holdConversation(id).set((now) => ({ ...now, title: next }));
           }}
+        />
+      )}
+      {dialog === "move" && (
+        <MoveDialog
+          folder={listed?.folder ?? null}
+          onClose={() => setDialog(null)}
+          onMove={(folder) => changeConversation(id, { folder })}
         />
       )}
       {dialog === "delete" && (

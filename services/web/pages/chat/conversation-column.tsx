@@ -1,4 +1,4 @@
-// The conversations of the side column: searched, by date, each with its menu.
+// The conversations of the side column: searched, by folder and date, each with its menu.
 
 import { Fragment, type VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -15,6 +15,7 @@ import { useStore } from "../store.ts";
 import { monthText, t } from "../text/text.ts";
 import { useConversationActs } from "./conversation-acts.tsx";
 import { conversationList, loadConversations, loadMoreConversations } from "./conversation-list.ts";
+import { Folders } from "./folders.tsx";
 import { unread } from "./unread.ts";
 
 export function ConversationColumn({ place }: { readonly place: Place }): VNode {
@@ -69,6 +70,7 @@ export function ConversationColumn({ place }: { readonly place: Place }): VNode 
             {list.search ? t("chat.noneFound") : list.archived ? t("chat.noneArchived") : t("chat.none")}
           </p>
         )}
+        {!list.archived && list.search === "" && <Folders />}
         {pinned.length > 0 && <h2>{t("chat.pinned")}</h2>}
         <ul>{pinned.map(show)}</ul>
         {groups.map(({ key, items }) => (

@@ -13,6 +13,9 @@ interface ConversationList {
   readonly complete: boolean;
   readonly search: string;
   readonly archived: boolean;
+  /** The folder that is looked into; null: what lies in none. */
+  readonly folder: string | null;
+  readonly folders: ConversationPage["folders"];
 }
 
 export const conversationList: Store<ConversationList> = createStore<ConversationList>({
@@ -22,6 +25,8 @@ export const conversationList: Store<ConversationList> = createStore<Conversatio
   complete: true,
   search: "",
   archived: false,
+  folder: null,
+  folders: [],
 });
 
 let asked = 0;
@@ -30,19 +35,26 @@ function query(list: ConversationList, next: string | null): string {
   const params = new URLSearchParams({ limit: "50" });
   if (list.search !== "") params.set("search", list.search);
   if (list.archived) params.set("archived", "true");
+  if (list.folder !== null) params.set("folder", list.folder);
   if (next !== null) params.set("next", next);
   return `/api/conversations?${params}`;
 }
 
 /** Reads the list anew; what is shown stays until the answer is there. */
-export async function loadConversations(change: Partial<Pick<ConversationList, "search" | "archived">> = {}) {
+export async function loadConversations(
+  change: Partial<Pick<ConversationList, "search" | "archived" | "folder">> = {},
+): Promise<void> {
   asked += 1;
   const mine = asked;
   conversationList.set((now) => ({ ...now, ...change }));
   try {
-    const { items, next, complete } = await call<ConversationPage>(query(conversationList.get(), null));
+    // Of an older server: it tells no folders.
+    const { items, next, complete, folders = [] } = await call<ConversationPage>(query(conversationList.get(), null));
     if (mine !== asked) return;
-    conversationList.set((now) => ({ ...now, state: "ready", items, next, complete }));
+    conversationList.set((now) => ({ ...now, state: "ready", items, next, complete, folders }));
+    // The last one of a folder went elsewhere, here or on another device.
+    const { folder } = conversationList.get();
+    if (folder !== null && !folders.some(({ name }) => name === folder)) await loadConversations({ folder: null });
   } catch (error) {
     if (mine !== asked || !(error instanceof ApiError)) return;
     conversationList.set((now) => ({ ...now, state: "failed" }));
@@ -79,7 +91,10 @@ export async function renameConversation(id: string, title: string): Promise<voi
   noteConversation(id, { title });
 }
 
-export async function changeConversation(id: string, change: { pinned?: boolean; archived?: boolean }): Promise<void> {
+export async function changeConversation(
+  id: string,
+  change: { pinned?: boolean; archived?: boolean; folder?: string | null },
+): Promise<void> {
   await call(`/api/conversations/${id}`, { method: "PATCH", body: change });
   await loadConversations();
 }

@@ -12,6 +12,7 @@ import { goToBegun } from "../routes.ts";
 import { createStore, type Store } from "../store.ts";
 import { t } from "../text/text.ts";
 import { addTurn, beginConversation, holdConversation, readConversation, setSending } from "./conversation.ts";
+import { conversationList } from "./conversation-list.ts";
 import { modelOfNew } from "./model-choice.tsx";
 import { chooseOfNew, newChat } from "./new-chat.ts";
 
@@ -102,12 +103,14 @@ async function send(item: Outgoing): Promise<void> {
     if (conversationId === null) {
       const model = modelOfNew();
       const { assistant, instructions } = newChat.get();
+      const { folder } = conversationList.get();
       const made = await call<Conversation>("/api/conversations", {
         method: "POST",
         body: {
           ...(model === null ? {} : { model }),
           ...(assistant === null ? {} : { assistantId: assistant.id }),
           ...(instructions === "" ? {} : { instructions }),
+          ...(folder === null ? {} : { folder }),
         },
         key: `${item.key}-conversation`,
       });
