@@ -26,6 +26,8 @@ export function beginDefinition(
   const { state, ownReleases } = homePaths(locateHome(request.env, request.cwd));
   const kept = readDefinition(state);
   const { releases = {}, earlier = {}, trial = null } = kept ?? {};
+  // What just stood may still be gone back from.
+  const before = text !== undefined && text === kept?.inForce ? (kept.before ?? null) : null;
   const load = (source: DefinitionText): Config => withReleases(loadText(CODE_ROOT, source), releases, ownReleases);
   const refused = keepsInForce(text, kept, bootId);
   if (kept !== null && refused !== null) {
@@ -37,5 +39,5 @@ export function beginDefinition(
   }
   if (text === undefined) throw unreadable ?? new Error("owl.yaml cannot be read");
   const config = load(text);
-  return { config, definition: { inForce: text, bootId, releases, earlier, trial, refused: null } };
+  return { config, definition: { inForce: text, bootId, releases, earlier, trial, before, refused: null } };
 }

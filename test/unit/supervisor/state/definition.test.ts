@@ -1,9 +1,11 @@
 // Which text of owl.yaml an owld goes by when it starts.
 
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import type { Config } from "../../../../config/config.ts";
+import { beginDefinition } from "../../../../supervisor/state/begin-definition.ts";
 import {
   type DefinitionRecord,
   hashOf,
@@ -36,4 +38,19 @@ test("what is kept is its owner's alone and comes back whole", () => {
   writeDefinition(directory, record);
   expect(readDefinition(directory)).toEqual(record);
   expect(statSync(join(directory, "definition.json")).mode & 0o777).toBe(0o600);
+});
+
+test("an owld that starts again within the time may still go back from what just stood, by the same file alone", () => {
+  const home = mkdtempSync(join(tmpdir(), "owl-definition-"));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  mkdirSync(join(home, "state"));
+  const before = { rollout: "r-1", text: "old", releases: {} };
+  writeDefinition(join(home, "state"), { ...kept, bootId: "another boot", releases: {}, before });
+  const file = join(home, "owl.yaml");
+  const begin = (text: string) => {
+    writeFileSync(file, text);
+    const request = { file, env: { OWL_HOME: home }, cwd: home };
+    return beginDefinition(request, () => ({ services: [] }) as unknown as Config).definition.before;
+  };
+  expect([begin("good"), begin("another")]).toEqual([before, null]);
 });
