@@ -51,7 +51,7 @@ export default defineConfig({
           ...shared,
           name: "system",
           include: ["test/system/**/*.test.ts", "test/browser/**/*.test.ts"],
-          testTimeout: 400_000,
+          testTimeout: 900_000,
           hookTimeout: 900_000,
           maxWorkers: 1,
           sequence: { groupOrder: 3 },

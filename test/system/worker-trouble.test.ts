@@ -13,7 +13,7 @@ import { makeRelease } from "../support/releases.ts";
 import { createWebClient, until, type WebClient } from "../support/services.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
-const BOUND_MS = 300_000;
+const BOUND_MS = 600_000;
 const BLOCKS = `
 process.on("SIGUSR2", () => {
   const endMs = performance.now() + 5_000;

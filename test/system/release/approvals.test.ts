@@ -19,7 +19,7 @@ import {
 import { archiveRelease, makeHollowRelease, makeRelease } from "../../support/releases.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;
-const BOUND_MS = 300_000;
+const BOUND_MS = 600_000;
 let releases: string;
 let good: string;
 let incompatible: string;

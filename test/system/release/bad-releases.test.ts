@@ -25,7 +25,7 @@ import { startTestPostgres, type TestPostgres } from "../../support/postgres.ts"
 import { archiveRelease, makeHollowRelease, makeRelease } from "../../support/releases.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;
-const BOUND_MS = 300_000;
+const BOUND_MS = 600_000;
 let releases: string;
 let postgres: TestPostgres;
 let owl: Installation;

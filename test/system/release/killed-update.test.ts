@@ -21,7 +21,7 @@ import { startTestPostgres } from "../../support/postgres.ts";
 import { makeRelease } from "../../support/releases.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;
-const BOUND_MS = 600_000;
+const BOUND_MS = 1_200_000;
 const LOOK_MS = 2;
 /** Turns of a newer format than the release that is gone back to can claim are closed at `turn.claim`. */
 const YAML = INSTALLATION_YAML.replace("wrapUp: 2s", "wrapUp: 2s, claim: 30s");

@@ -10,7 +10,7 @@ import { type Installation, pidsOf, startInstallation, visitor } from "../../sup
 import { makeRelease } from "../../support/releases.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;
-const BOUND_MS = 300_000;
+const BOUND_MS = 600_000;
 let releases: string;
 let next: string;
 let owl: Installation;

@@ -9,7 +9,7 @@ import { type Installation, pidsOf, releasesOf, startInstallation, visitor } fro
 import { makeRelease } from "../../support/releases.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;
-const BOUND_MS = 240_000;
+const BOUND_MS = 600_000;
 
 let releases: string;
 const path = { good: "", crashing: "", incompatible: "", broken: "", stuck: "", noOwld: "" };
